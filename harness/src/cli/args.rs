@@ -1,0 +1,397 @@
+//! Every flag, once. Parsing, help, completions and the man page come from here.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use onejob_reports::term::ColorChoice;
+
+use crate::scenario::Span;
+
+/// Proves that a job API never turns one user intent into two jobs.
+#[derive(Debug, Parser)]
+#[command(name = "onejob", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 all passed · 1 the target broke a promise · 2 usage · 3 inconclusive · 4 nothing \
+    selected · 5 flaky · 10 target unreachable or misfit · 11 double, fault or database failed · 12 baseline broken · \
+    20 a defect survived · 21 no failover · 22 regression · 70 a bug in onejob · 130 interrupted")]
+pub struct Cli {
+    /// Flags that mean the same everywhere.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that mean the same everywhere.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// Say only what went wrong
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more: every promise, witness and timeline
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl From<Color> for ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run scenarios against a target
+    Run(RunArgs),
+    /// List the scenarios
+    List(ListArgs),
+    /// Run the reference job service
+    Serve(Box<ServeArgs>),
+    /// Print a target file to start from
+    Target(TargetArgs),
+    /// Measure how well this machine can make requests arrive together
+    Calibrate(CalibrateArgs),
+    /// Render, merge or compare stored reports
+    Report(ReportArgs),
+    /// Explain an error code
+    Explain(ExplainArgs),
+    /// Print the JSON Schema of a kind of file
+    Schema(SchemaArgs),
+    /// Print shell completions
+    Completions(CompletionsArgs),
+    /// Print the man page
+    Man(ManArgs),
+    /// Kill what a run leaves behind (internal: a run starts it)
+    #[command(hide = true)]
+    Leash,
+}
+
+/// Where a database comes from.
+#[derive(Debug, Clone, Args)]
+pub struct PostgresArgs {
+    /// Where Postgres comes from: the first that works, or exactly one
+    #[arg(long, value_enum, default_value_t = PostgresSource::Auto, value_name = "SOURCE")]
+    pub postgres: PostgresSource,
+    /// A Postgres server to use; databases are created on it and dropped again
+    #[arg(long, env = "ONEJOB_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    pub database_url: Option<String>,
+}
+
+/// Where Postgres comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PostgresSource {
+    /// `--database-url`, else Docker, else programs on this machine
+    Auto,
+    /// The server of `--database-url`
+    Url,
+    /// A container
+    Docker,
+    /// A private server from programs on this machine
+    Local,
+}
+
+impl PostgresSource {
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Url => "url",
+            Self::Docker => "docker",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// `onejob run`
+#[derive(Debug, Clone, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct RunArgs {
+    /// Parts of scenario names, or of `NAME dimension=value`; any filter suffices
+    #[arg(value_name = "FILTER")]
+    pub filter: Vec<String>,
+    /// Only scenarios with this tag (repeatable)
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+    /// No scenarios with this tag or name (repeatable)
+    #[arg(long, value_name = "TAG")]
+    pub exclude: Vec<String>,
+    /// The target file; the reference service without one
+    #[arg(long, short, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// A scenario file or folder to run instead of the built-in suite (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub scenarios: Vec<PathBuf>,
+    /// Switch a defect of the reference service on (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub defect: Vec<String>,
+    /// How often each cell runs; the worst verdict stands
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), value_name = "N")]
+    pub repeat: u32,
+    /// What a cell counts as that passed in some repeats and was inconclusive or an error in others. A promise that
+    /// broke once is broken
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub flaky: Option<Flaky>,
+    /// Only the I-th of N parts of the selection
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<(u32, u32)>,
+    /// Only what did not pass in the last run
+    #[arg(long)]
+    pub last_failed: bool,
+    /// Cells at a time [default: twice the processors]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
+    pub jobs: Option<u16>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Also write a report, for example `junit=report.xml` (repeatable)
+    #[arg(long, value_name = "FORMAT=PATH")]
+    pub report: Vec<String>,
+    /// What standard output holds
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: String,
+    /// Where histories and the last report are kept
+    #[arg(long, default_value = ".onejob", value_name = "DIR")]
+    pub store: PathBuf,
+    /// Where the database comes from.
+    #[command(flatten)]
+    pub postgres: PostgresArgs,
+}
+
+/// What a flaky cell counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Flaky {
+    /// Exit code 5
+    Fail,
+    /// A warning
+    Warn,
+}
+
+fn shard(text: &str) -> Result<(u32, u32), String> {
+    let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+    match parts {
+        Some((index, of)) if 1 <= index && index <= of => Ok((index, of)),
+        _ => Err("write I/N with 1 <= I <= N, for example 2/5".to_owned()),
+    }
+}
+
+/// `onejob list`
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// Parts of scenario names
+    #[arg(value_name = "FILTER")]
+    pub filter: Vec<String>,
+    /// Only scenarios with this tag (repeatable)
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+    /// A scenario file or folder to list instead of the built-in suite (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub scenarios: Vec<PathBuf>,
+    /// Text or JSON
+    #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
+    pub format: ListFormat,
+}
+
+/// How a list is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// `onejob serve`
+#[derive(Debug, Clone, Args)]
+pub struct ServeArgs {
+    /// The service's database
+    #[arg(long, env = "ONEJOB_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    pub database_url: String,
+    /// Where to listen; port 0 takes a free one, which is printed
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    pub listen: SocketAddr,
+    /// Which part of the service this process is
+    #[arg(long, value_enum, default_value_t = ServeRole::All, value_name = "ROLE")]
+    pub role: ServeRole,
+    /// An owner's bearer token, `OWNER=SECRET`; may resolve and cancel attempts too (repeatable)
+    #[arg(long, value_name = "OWNER=SECRET")]
+    pub token: Vec<String>,
+    /// A provider, `NAME=URL`, in the order of the chain (repeatable)
+    #[arg(long, value_name = "NAME=URL")]
+    pub provider: Vec<String>,
+    /// When an attempt that is out counts as unknown
+    #[arg(long, default_value = "2s", value_name = "DURATION")]
+    pub attempt_timeout: Span,
+    /// How long a late answer is still listened for
+    #[arg(long, default_value = "60s", value_name = "DURATION")]
+    pub late_answers: Span,
+    /// How long a worker's claim holds without a heartbeat
+    #[arg(long, default_value = "5s", value_name = "DURATION")]
+    pub lease: Span,
+    /// How long a request waits for a lock
+    #[arg(long, default_value = "1s", value_name = "DURATION")]
+    pub lock_timeout: Span,
+    /// How often workers look for work that no notification told them of
+    #[arg(long, default_value = "1s", value_name = "DURATION")]
+    pub poll_interval: Span,
+    /// The most attempts that are made on their own after definite failures
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub max_attempts: u32,
+    /// How long to drain after SIGTERM
+    #[arg(long, default_value = "10s", value_name = "DURATION")]
+    pub drain: Span,
+    /// Answers of the IETF draft (422) where it differs
+    #[arg(long, value_enum, default_value_t = ServeProfile::Job, value_name = "PROFILE")]
+    pub profile: ServeProfile,
+    /// A pooler in transaction mode is in between
+    #[arg(long)]
+    pub pooled: bool,
+    /// Break a promise on purpose (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub defect: Vec<String>,
+    /// Only bring the database's schema up to date
+    #[arg(long)]
+    pub migrate_only: bool,
+}
+
+/// Which part of the service a process is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ServeRole {
+    /// Takes requests
+    Api,
+    /// Carries jobs out
+    Worker,
+    /// Both
+    All,
+}
+
+/// Which choices the service made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ServeProfile {
+    /// 409 for a known key with another payload
+    Job,
+    /// 422, as the IETF draft suggests
+    Ietf,
+}
+
+/// `onejob target`
+#[derive(Debug, Clone, Args)]
+pub struct TargetArgs {
+    /// Which target file: only `reference` is built in
+    #[arg(long, value_name = "NAME", default_value = "reference")]
+    pub print: String,
+}
+
+/// `onejob calibrate`
+#[derive(Debug, Clone, Args)]
+pub struct CalibrateArgs {
+    /// Rounds of each measurement
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(10..=5_000), value_name = "N")]
+    pub rounds: u32,
+    /// Text or JSON
+    #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
+    pub format: ListFormat,
+    /// Where the database comes from.
+    #[command(flatten)]
+    pub postgres: PostgresArgs,
+}
+
+/// `onejob report`
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// What to do with reports.
+    #[command(subcommand)]
+    pub command: ReportCommand,
+}
+
+/// What to do with stored reports.
+#[derive(Debug, Clone, Subcommand)]
+pub enum ReportCommand {
+    /// Render a stored report in another format
+    Render {
+        /// The stored report; the last run's without one
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+        /// The format
+        #[arg(long, default_value = "term", value_name = "FORMAT")]
+        format: String,
+        /// Where the last report is kept
+        #[arg(long, default_value = ".onejob", value_name = "DIR")]
+        store: PathBuf,
+    },
+    /// Merge the reports of all shards of a run
+    Merge {
+        /// The shards' reports
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// The format
+        #[arg(long, default_value = "json", value_name = "FORMAT")]
+        format: String,
+    },
+    /// Tell what changed between two runs
+    Diff {
+        /// The earlier report
+        before: PathBuf,
+        /// The later report
+        after: PathBuf,
+    },
+}
+
+/// `onejob explain`
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// The code, for example OJ1002; all codes without one
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
+}
+
+/// `onejob schema`
+#[derive(Debug, Clone, Args)]
+pub struct SchemaArgs {
+    /// Which kind of file
+    #[arg(value_enum)]
+    pub kind: SchemaKind,
+}
+
+/// Kinds of files that have a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaKind {
+    /// A scenario file
+    Scenario,
+    /// A target file
+    Target,
+    /// A report in JSON
+    Report,
+}
+
+/// `onejob completions`
+#[derive(Debug, Clone, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// `onejob man`
+#[derive(Debug, Clone, Args)]
+pub struct ManArgs {}

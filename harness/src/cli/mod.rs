@@ -1,0 +1,57 @@
+//! The command line: one file per command. The only part that knows that a terminal exists.
+
+mod args;
+mod calibrate;
+mod common;
+mod documents;
+mod explain;
+mod list;
+mod report;
+mod run;
+mod serve;
+mod store;
+mod target;
+
+pub use args::{Cli, Command};
+use onejob_reports::exit::ExitCode;
+
+use crate::fail::{Fault, Look, render};
+
+/// Carries a parsed command line out, and tells how the process is to end.
+#[must_use]
+pub fn main(cli: Cli) -> ExitCode {
+    let look = common::look(cli.global.color.into());
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(fault) => {
+            eprint!("{}", render(&fault, look));
+            fault.exit()
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<ExitCode, Fault> {
+    let global = cli.global;
+    match cli.command {
+        Command::Run(args) => run::run(&global, args),
+        Command::List(args) => list::list(&args),
+        Command::Serve(args) => serve::serve(*args),
+        Command::Target(args) => target::target(&args),
+        Command::Calibrate(args) => calibrate::calibrate(&global, &args),
+        Command::Report(args) => report::report(&global, args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Schema(args) => documents::schema(&args),
+        Command::Completions(args) => documents::completions(&args),
+        Command::Man(args) => documents::man(&args),
+        Command::Leash => {
+            crate::leash::watch(std::io::stdin().lock(), std::io::stdout());
+            Ok(ExitCode::Success)
+        }
+    }
+}
+
+/// Used where a look is needed and no command line was read.
+#[must_use]
+pub fn plain_look() -> Look {
+    common::look(onejob_reports::term::ColorChoice::Auto)
+}

@@ -1,0 +1,60 @@
+//! `onejob report`
+
+use std::io::{self, Write as _};
+
+use onejob_reports::{diff, exit::ExitCode, merge, model::RunReport};
+
+use super::{
+    args::{Global, ReportArgs, ReportCommand},
+    common,
+    store::{Store, read_report},
+};
+use crate::fail::{Code, Fault};
+
+pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Fault> {
+    match args.command {
+        ReportCommand::Render { file, format, store } => {
+            let file = file.unwrap_or_else(|| Store::new(&store).report_file());
+            show(global, &read_report(&file)?, &format)?;
+        }
+        ReportCommand::Merge { files, format } => {
+            let reports = files.iter().map(|file| read_report(file)).collect::<Result<Vec<_>, _>>()?;
+            let merged = merge::merge(&reports).map_err(|error| {
+                Fault::new(Code::ReportUnreadable, error.to_string(), "give the report of every shard, each once")
+            })?;
+            show(global, &merged, &format)?;
+        }
+        ReportCommand::Diff { before, after } => {
+            let thresholds = diff::Thresholds::default();
+            let text = diff::diff(&read_report(&before)?, &read_report(&after)?, thresholds).to_string();
+            written(io::stdout().write_all(text.as_bytes()))?;
+        }
+    }
+    Ok(ExitCode::Success)
+}
+
+fn show(global: &Global, report: &RunReport, format: &str) -> Result<(), Fault> {
+    let mut out = io::stdout().lock();
+    let format = common::format(format)?;
+    if format == onejob_reports::Format::Term {
+        let options = common::term_options(global, &io::stdout());
+        return written(onejob_reports::term::render(report, options, &mut out));
+    }
+    match onejob_reports::render(report, format, &mut out) {
+        Ok(()) => written(out.flush()),
+        Err(onejob_reports::format::RenderError::Io(error)) => written(Err(error)),
+        Err(error) => Err(Fault::new(Code::Bug, "the report can't be rendered", "please report this").because(error)),
+    }
+}
+
+fn written(result: io::Result<()>) -> Result<(), Fault> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Fault::new(
+            Code::OutputUnwritable,
+            "standard output can't be written",
+            "check where it goes, and the space there",
+        )
+        .because(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,125 @@
+//! `onejob serve`
+
+use std::io::Write as _;
+
+use onejob_reference::{Config, Defect, Error, Principal, Profile, Provider, Role, Token};
+use onejob_reports::exit::ExitCode;
+
+use super::{
+    args::{ServeArgs, ServeProfile, ServeRole},
+    common,
+};
+use crate::fail::{Code, Fault};
+
+pub(super) fn serve(args: ServeArgs) -> Result<ExitCode, Fault> {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("ONEJOB_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),
+        )
+        .init();
+    let runtime = common::runtime()?;
+    if args.migrate_only {
+        runtime.block_on(onejob_reference::migrate(&args.database_url)).map_err(fault)?;
+        return Ok(ExitCode::Success);
+    }
+    let config = config(args)?;
+    runtime.block_on(async {
+        let (ready, address) = tokio::sync::oneshot::channel();
+        tokio::spawn(async move {
+            if let Ok(address) = address.await {
+                let mut out = std::io::stdout().lock();
+                // Whoever started us and doesn't read on still wants the service.
+                let _ = writeln!(out, "listening on http://{address}");
+                let _ = out.flush();
+            }
+        });
+        onejob_reference::serve(config, ready, told_to_stop()).await.map_err(fault)
+    })?;
+    Ok(ExitCode::Success)
+}
+
+async fn told_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+fn config(args: ServeArgs) -> Result<Config, Fault> {
+    let tokens = args
+        .token
+        .iter()
+        .map(|text| pair("--token", text).map(|(owner, secret)| Token::new(owner, secret, Principal::Operator)))
+        .collect::<Result<_, _>>()?;
+    let providers = args
+        .provider
+        .iter()
+        .map(|text| pair("--provider", text).map(|(name, url)| Provider::new(name, url)))
+        .collect::<Result<_, _>>()?;
+    let defects = args.defect.iter().map(|name| defect(name)).collect::<Result<_, _>>()?;
+    Ok(Config {
+        database_url: args.database_url,
+        listen: args.listen,
+        role: match args.role {
+            ServeRole::Api => Role::Api,
+            ServeRole::Worker => Role::Worker,
+            ServeRole::All => Role::All,
+        },
+        tokens,
+        providers,
+        attempt_timeout: args.attempt_timeout.0,
+        late_answers: args.late_answers.0,
+        lease: args.lease.0,
+        heartbeat: args.lease.0 / 3,
+        lock_timeout: args.lock_timeout.0,
+        poll_interval: args.poll_interval.0,
+        max_attempts: args.max_attempts,
+        drain: args.drain.0,
+        profile: match args.profile {
+            ServeProfile::Job => Profile::Job,
+            ServeProfile::Ietf => Profile::Ietf,
+        },
+        pooled: args.pooled,
+        defects,
+        ..Config::default()
+    })
+}
+
+/// Splits `NAME=VALUE`. The value may be a secret, so it is never repeated in an error.
+fn pair<'t>(flag: &str, text: &'t str) -> Result<(&'t str, &'t str), Fault> {
+    text.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty()).ok_or_else(|| {
+        Fault::new(
+            Code::BadFlag,
+            format!("`{flag}` needs NAME=VALUE"),
+            "for example `--token alice=a-long-secret` or `--provider primary=http://127.0.0.1:9000`",
+        )
+    })
+}
+
+fn defect(name: &str) -> Result<Defect, Fault> {
+    name.parse().map_err(|_| {
+        let known: Vec<_> = Defect::ALL.iter().map(|defect| defect.name()).collect();
+        Fault::new(Code::UnknownDefect, format!("there is no defect `{name}`"), format!("there are: {}", known.join(", ")))
+    })
+}
+
+fn fault(error: Error) -> Fault {
+    let (code, help) = match &error {
+        Error::Bind { .. } => (Code::PortInUse, "give another address with --listen; port 0 takes a free one"),
+        Error::Config(_) => (Code::BadFlag, "see `onejob serve --help`"),
+        Error::Database { .. } => (Code::PostgresRefused, "check --database-url and that the server runs"),
+        Error::NotMigrated { .. } | Error::Migration { .. } => {
+            (Code::Migration, "run `onejob serve --migrate-only` on the database first")
+        }
+        _ => (Code::Bug, "please report this"),
+    };
+    Fault::new(code, error.to_string(), help)
+}

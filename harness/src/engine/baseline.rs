@@ -1,0 +1,66 @@
+//! Before any race: one plain submit, to its end. A target that can't do that makes every verdict meaningless.
+
+use onejob_reports::model::{Outcome, Verdict};
+
+use super::{
+    cell,
+    plan::PlannedCell,
+    world::Grounds,
+};
+use crate::{
+    fail::{Code, Fault},
+    scenario::{Capability, load_str},
+};
+
+/// The plainest use of a job API. Only the target's own words decide; no witness beyond the answer.
+const PLAIN: &str = r#"
+id    = "baseline"
+title = "One plain submit becomes one job, which ends well"
+why   = "A target that can't do one plain job can't be raced: every verdict on it would be about the adapter."
+
+[[step]]
+id     = "submit"
+do     = "submit"
+with   = { key = "K", payload = "P" }
+expect = { status = [200, 201, 202] }
+
+[[step]]
+id    = "end"
+do    = "read"
+job   = "submit"
+until = "succeeded"
+
+[witness]
+answered = ["submit"]
+"#;
+
+/// Plays it.
+pub async fn baseline(grounds: &Grounds) -> Result<(), Fault> {
+    let mut cells = load_str("embedded:baseline", PLAIN)?.cells()?;
+    let mut loaded = cells.remove(0);
+    if !grounds.target.capabilities().contains(&Capability::Read) {
+        loaded.scenario.step.truncate(1);
+    }
+    let played = cell::play(grounds, PlannedCell { loaded, lacks: None }).await;
+    let judgement = played.judge(&played.views());
+    let report = played.report(&judgement, String::new());
+    if let Some(fault) = played.fault {
+        return Err(fault);
+    }
+    if report.verdict == Verdict::Pass {
+        return Ok(());
+    }
+    let broke = report.promises.iter().find(|promise| promise.outcome == Outcome::Broke);
+    let missing = report.witnesses.iter().find(|witness| !witness.seen);
+    let why = broke.map(|promise| promise.sentence.clone()).or(missing.map(|witness| witness.detail.clone()));
+    let seen: String = report
+        .timeline
+        .iter()
+        .map(|moment| format!("\n    {:>7} µs  {:<8} {}", moment.at_us, moment.who, moment.what))
+        .collect();
+    Err(Fault::new(
+        Code::Baseline,
+        format!("one plain submit does not work, so no race was tried: {}{seen}", why.unwrap_or_default()),
+        "run `onejob doctor`, or compare the target file's `request`, `json` and `reads` with the exchange above",
+    ))
+}

@@ -1,0 +1,176 @@
+//! The end of a round: open requests come home, every job is read once more, the service's own log is taken.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures::future::join_all;
+use serde_json::Value;
+use sqlx::{Connection, PgConnection, Row};
+use tokio::{
+    task::JoinHandle,
+    time::{Duration, Instant, timeout_at},
+};
+
+use super::{
+    exchange::exchange,
+    fresh::Fresh,
+    request::{About, prepare},
+    round::joined,
+    world::World,
+};
+use crate::{
+    fail::{Code, Fault},
+    gate,
+    history::Kind,
+    law::View,
+    scenario::{Step, Verb, With},
+    target::{ListOperation, Operation, render},
+};
+
+/// Requests that are still open when the steps are over get this long before the double lets everything go.
+const COME_HOME: Duration = Duration::from_secs(2);
+
+/// Closes a round.
+pub async fn close(
+    world: &Arc<World>,
+    round: u32,
+    pending: Vec<JoinHandle<Result<(), Fault>>>,
+    deadline: Instant,
+) -> Result<(), Fault> {
+    let mut home = Box::pin(join_all(pending));
+    let soon = deadline.min(Instant::now() + COME_HOME);
+    let ended = match timeout_at(soon, &mut home).await {
+        Ok(ended) => ended,
+        Err(_) => {
+            // Synchronous services answer when the provider does: whatever is still held is let go.
+            if let Some(double) = &world.double {
+                double.abandon(round);
+            }
+            home.await
+        }
+    };
+    for result in ended {
+        joined(result)?;
+    }
+    let view = world.recorder.look(|events| View::of(round, events));
+    let mut jobs: Vec<(String, String)> = Vec::new();
+    for intent in view.intents() {
+        jobs.extend(view.jobs_of(intent).iter().map(|job| (intent.0.clone(), job.clone())));
+    }
+    if let Some(operation) = &world.target.target.read {
+        for (owner, job) in &jobs {
+            read(world, round, owner, job, operation).await?;
+        }
+    }
+    for (owner, job) in &jobs {
+        if let Some(operation) = &world.target.target.audit {
+            for entry in list(world, owner, job, operation).await? {
+                record_log(world, round, job, &entry);
+            }
+        }
+        if let Some(operation) = &world.target.target.reports {
+            for entry in list(world, owner, job, operation).await? {
+                let kept = Kind::Kept {
+                    job: job.clone(),
+                    attempt: entry.get("attempt").cloned(),
+                    result: entry.get("result").cloned(),
+                };
+                world.recorder.record(round, kept);
+            }
+        }
+    }
+    count_rows(world, round, &view).await
+}
+
+async fn read(world: &Arc<World>, round: u32, owner: &str, job: &str, _: &Operation) -> Result<(), Fault> {
+    let step = reading(owner);
+    let nothing_fresh = Fresh { keys: BTreeMap::new(), markers: BTreeMap::new() };
+    let about = About { job: Some(job.to_owned()), version: None };
+    let out = prepare(world, &nothing_fresh, ("closing", &step), 0, &about).await?;
+    exchange(world.clone(), round, out).await
+}
+
+fn reading(owner: &str) -> Step {
+    let with = With { owner: Some(owner.to_owned()), ..With::default() };
+    Step { with, ..Step::new(Verb::Read) }
+}
+
+fn record_log(world: &World, round: u32, job: &str, entry: &BTreeMap<String, String>) {
+    let service_us = entry.get("at").and_then(|at| at.parse::<jiff::Timestamp>().ok()).map(|at| {
+        u64::try_from(at.as_microsecond()).unwrap_or(0).saturating_sub(world.recorder.wall_us())
+    });
+    world.recorder.record(
+        round,
+        Kind::Logged {
+            job: job.to_owned(),
+            what: entry.get("what").cloned().unwrap_or_default(),
+            attempt: entry.get("attempt").cloned(),
+            detail: entry.get("detail").cloned(),
+            service_us,
+        },
+    );
+}
+
+/// Asks for a list. These requests are the harness's own curiosity and no part of the history.
+async fn list(
+    world: &World,
+    owner: &str,
+    job: &str,
+    list: &ListOperation,
+) -> Result<Vec<BTreeMap<String, String>>, Fault> {
+    let operation = Operation::get(&list.request);
+    let values = [("job".to_owned(), Value::String(job.to_owned()))].into_iter().collect();
+    let rendered = render(&operation, &values)?;
+    let (client, _) = world.client(None).await?;
+    let prepared = gate::Prepared {
+        method: rendered.method,
+        path: rendered.path,
+        headers: super::request::headers_of(world, world.owner(Some(owner))),
+        body: Vec::new(),
+    };
+    let deadline = Instant::now() + world.target.target.answer_within.0;
+    let Ok(answer) = client.send(&prepared, deadline, || ()).await else { return Ok(Vec::new()) };
+    let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else { return Ok(Vec::new()) };
+    let entries = body.pointer(&list.list).and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |value: &Value| match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    let fields = |entry: &Value| {
+        let read = list.reads.iter();
+        read.filter_map(|(field, at)| entry.pointer(at).and_then(text).map(|value| (field.clone(), value))).collect()
+    };
+    Ok(entries.iter().map(fields).collect())
+}
+
+async fn count_rows(world: &World, round: u32, view: &View) -> Result<(), Fault> {
+    let database = world.target.target.database.as_ref();
+    let Some(query) = database.and_then(|database| database.count_jobs.clone()) else { return Ok(()) };
+    let Some(url) = &world.database_url else { return Ok(()) };
+    let keys = world.recorder.look(|events| {
+        events.iter().find_map(|event| match &event.kind {
+            Kind::RoundStarted { keys, .. } if event.round == round => Some(keys.clone()),
+            _ => None,
+        })
+    });
+    let failed = |error: sqlx::Error| {
+        Fault::new(
+            Code::DatabaseLost,
+            "the query `count_jobs` of [target.database] failed",
+            "it gets the owner's name as $1 and the key as $2, both text, and returns one integer",
+        )
+        .because(error)
+    };
+    let mut connection = PgConnection::connect(url).await.map_err(failed)?;
+    for (owner, key) in view.intents() {
+        let Some(value) = keys.as_ref().and_then(|keys| keys.get(key)) else { continue };
+        let statement = sqlx::query(sqlx::AssertSqlSafe(query.clone())).bind(owner).bind(value);
+        let row = statement.fetch_one(&mut connection).await.map_err(failed)?;
+        let rows: i64 = row.try_get(0).map_err(failed)?;
+        world.recorder.record(
+            round,
+            Kind::Counted { owner: owner.clone(), key: key.clone(), jobs: u64::try_from(rows).unwrap_or(0) },
+        );
+    }
+    connection.close().await.map_err(failed)
+}

@@ -1,0 +1,202 @@
+//! Sends requests and records what came of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::{
+    task::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use super::{request::Outgoing, world::World};
+use crate::{
+    fail::{Code, Fault},
+    gate::{LockGate, Opening, Outcome, Patience, Timing, Watch, arrive_h1, arrive_h2},
+    history::Kind,
+    target::{Http, read_answer},
+};
+
+/// How long the service's own transactions may keep the gate's lock from being taken.
+const LOCK_WITHIN: Duration = Duration::from_secs(5);
+
+/// A request that was sent on its own task.
+pub type Sending = JoinHandle<Result<(), Fault>>;
+
+/// Records that a request leaves.
+fn sent(world: &World, round: u32, out: &Outgoing) {
+    let hide = |text: &str| world.secrets.redact(text);
+    let headers = out.prepared.headers.iter();
+    let body = String::from_utf8_lossy(&out.prepared.body);
+    world.recorder.record(
+        round,
+        Kind::Sent {
+            request: out.id,
+            step: out.step.clone(),
+            verb: out.verb.to_owned(),
+            owner: out.owner.clone(),
+            key: out.key.clone(),
+            payload: out.payload.clone(),
+            job: out.job.clone(),
+            line: hide(&format!("{} {}", out.prepared.method, out.prepared.path)),
+            headers: headers.map(|(name, value)| (name.to_ascii_lowercase(), hide(value))).collect(),
+            body: (!body.is_empty()).then(|| hide(&body)),
+            replica: out.replica,
+        },
+    );
+}
+
+/// Records how a request ended. Fails where the answer doesn't fit the target file.
+fn ended(world: &World, round: u32, out: &Outgoing, outcome: &Outcome) -> Result<(), Fault> {
+    match outcome {
+        Ok(raw) => {
+            let states = &world.target.target.states;
+            let mut answer = read_answer(&out.operation, states, raw.status, &raw.headers, &raw.body)?;
+            answer.body = world.secrets.redact(&answer.body);
+            world.recorder.record_at(raw.done_at, round, Kind::Answered { request: out.id, answer });
+        }
+        Err(loss) => {
+            let lost = Kind::Unanswered { request: out.id, how: loss.how, detail: loss.detail.clone() };
+            world.recorder.record_at(loss.at, round, lost);
+        }
+    }
+    Ok(())
+}
+
+/// Sends one request and waits for its answer.
+pub async fn exchange(world: Arc<World>, round: u32, out: Outgoing) -> Result<(), Fault> {
+    let deadline = Instant::now() + world.target.target.answer_within.0;
+    let outcome = out.client.send(&out.prepared, deadline, || sent(&world, round, &out)).await;
+    ended(&world, round, &out, &outcome)
+}
+
+/// Sends requests one by one into a lock that all of them run into, and lifts it once they wait there.
+pub async fn through_lock(
+    world: Arc<World>,
+    round: u32,
+    step: &str,
+    outgoing: Vec<Outgoing>,
+    deadline: Instant,
+) -> Result<Vec<Sending>, Fault> {
+    let expected = count(outgoing.len());
+    let gate = arm(&world, round, step, expected).await?;
+    let ids: Vec<u64> = outgoing.iter().map(|out| out.id).collect();
+    let tasks = outgoing.into_iter().map(|out| tokio::spawn(exchange(world.clone(), round, out))).collect();
+    let armed = Armed { step, gate, expected, requests: &ids };
+    armed.open(&world, round, deadline).await?;
+    Ok(tasks)
+}
+
+/// A lock that requests or decisions run into.
+pub struct Armed<'a> {
+    /// The step that it belongs to.
+    pub step: &'a str,
+    /// The lock.
+    pub gate: LockGate,
+    /// How many are to wait behind it.
+    pub expected: u32,
+    /// Requests whose early answers would show that the gate was useless.
+    pub requests: &'a [u64],
+}
+
+/// Locks the table that every creation and every decision writes to.
+pub async fn arm(world: &World, round: u32, step: &str, expected: u32) -> Result<LockGate, Fault> {
+    let (Some(url), Some(database)) = (&world.database_url, &world.target.target.database) else {
+        return Err(Fault::new(
+            Code::Bug,
+            "the lock gate was planned for a target whose database we don't have",
+            "please report this with the target file",
+        ));
+    };
+    let gate = LockGate::arm(url, &database.jobs_table, LOCK_WITHIN).await?;
+    let armed = Kind::GateArmed { step: step.to_owned(), gate: "lock".to_owned(), expected };
+    world.recorder.record(round, armed);
+    Ok(gate)
+}
+
+impl Armed<'_> {
+    /// Waits until all that are expected wait behind the lock, or no further one comes, and lifts it.
+    pub async fn open(mut self, world: &World, round: u32, deadline: Instant) -> Result<(), Fault> {
+        let waiting = self.gate.wait_for(self.expected, Patience::default(), deadline).await?.all();
+        let early = world.recorder.look(|events| {
+            let answered = events.iter().filter(|event| match &event.kind {
+                Kind::Answered { request, .. } => self.requests.contains(request),
+                _ => false,
+            });
+            count(answered.count())
+        });
+        self.gate.open().await?;
+        world.recorder.record(
+            round,
+            Kind::GateOpened {
+                step: self.step.to_owned(),
+                gate: "lock".to_owned(),
+                waiting,
+                expected: self.expected,
+                early,
+                spread_us: 0,
+            },
+        );
+        Ok(())
+    }
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// Tells the history what happens behind an arrival gate, as it happens.
+struct Teller {
+    world: Arc<World>,
+    round: u32,
+    step: String,
+    gate: &'static str,
+    outgoing: Vec<Outgoing>,
+    misfit: Mutex<Option<Fault>>,
+}
+
+impl Watch for Teller {
+    fn sent(&self, index: usize) {
+        sent(&self.world, self.round, &self.outgoing[index]);
+    }
+
+    fn opened(&self, opening: &Opening) {
+        self.world.recorder.record(
+            self.round,
+            Kind::GateOpened {
+                step: self.step.clone(),
+                gate: self.gate.to_owned(),
+                waiting: opening.waiting,
+                expected: count(self.outgoing.len()),
+                early: opening.early,
+                spread_us: u64::try_from(opening.spread.as_micros()).unwrap_or(u64::MAX),
+            },
+        );
+    }
+
+    fn ended(&self, index: usize, outcome: &Outcome) {
+        if let Err(fault) = ended(&self.world, self.round, &self.outgoing[index], outcome) {
+            self.misfit.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
+        }
+    }
+}
+
+/// Sends all but the last bytes of every request, then the last bytes at once.
+pub async fn at_once(world: Arc<World>, round: u32, step: String, outgoing: Vec<Outgoing>) -> Result<(), Fault> {
+    let h2 = world.target.target.http == Http::H2;
+    let gate = if h2 { "arrival-h2" } else { "arrival-h1" };
+    let armed = Kind::GateArmed { step: step.clone(), gate: gate.to_owned(), expected: count(outgoing.len()) };
+    world.recorder.record(round, armed);
+    let Some(first) = outgoing.first() else { return Ok(()) };
+    // One connection, or one listener: requests that are to arrive together go to one replica.
+    let origin = first.client.origin().clone();
+    let requests: Vec<_> = outgoing.iter().map(|out| out.prepared.clone()).collect();
+    let timing = Timing { within: world.target.target.answer_within.0, ..Timing::default() };
+    let teller = Arc::new(Teller { world, round, step, gate, outgoing, misfit: Mutex::new(None) });
+    let watch: Arc<dyn Watch> = teller.clone();
+    if h2 {
+        arrive_h2(&origin, requests, timing, watch).await?;
+    } else {
+        arrive_h1(&origin, requests, timing, watch).await?;
+    }
+    let misfit = teller.misfit.lock().unwrap_or_else(PoisonError::into_inner).take();
+    misfit.map_or(Ok(()), Err)
+}

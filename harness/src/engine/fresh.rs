@@ -1,0 +1,75 @@
+//! Values that are new in every round: keys that no earlier run used, and payloads that can be recognised.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::scenario::Scenario;
+
+/// The fresh values of a round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fresh {
+    /// Key names to the values sent.
+    pub keys: BTreeMap<String, String>,
+    /// Payload names to their markers.
+    pub markers: BTreeMap<String, String>,
+}
+
+impl Fresh {
+    /// Makes them from what identifies the round; the same identity gives the same values.
+    #[must_use]
+    pub fn of(run: &str, cell: &str, round: u32, scenario: &Scenario) -> Self {
+        let stem = hex(&format!("{run}\0{cell}\0{round}"));
+        let steps = || scenario.step.iter().map(|step| &step.with);
+        let keys = steps()
+            .filter_map(|with| with.key.as_ref())
+            .map(|name| (name.clone(), format!("oj-{stem}-{name}")))
+            .collect();
+        let markers = steps()
+            .filter_map(|with| with.payload.as_ref())
+            .map(|name| (name.clone(), format!("ojm-{}-{name}.", hex(&format!("{stem}\0payload")))))
+            .collect();
+        Self { keys, markers }
+    }
+
+    /// The payload's JSON: an object, so that services that want one are content, with the marker as text.
+    #[must_use]
+    pub fn payload(&self, name: &str) -> Value {
+        json!({ "text": self.markers.get(name) })
+    }
+}
+
+fn hex(text: &str) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(text.as_bytes()).iter().take(6).fold(String::new(), |mut out, byte| {
+        // Writing to a String can't fail.
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_marker_is_the_beginning_of_another() {
+        let text = r#"
+            id = "x"
+            title = "t"
+            why = "w"
+            [[step]]
+            do = "submit"
+            with = { key = "K", payload = "P1" }
+            [[step]]
+            do = "submit"
+            with = { key = "K", payload = "P11" }
+        "#;
+        let scenario: Scenario = toml::from_str(text).expect("a scenario");
+        let fresh = Fresh::of("run", "cell", 1, &scenario);
+        assert!(!fresh.markers["P11"].contains(&fresh.markers["P1"]));
+        assert_ne!(fresh, Fresh::of("run", "cell", 2, &scenario));
+        assert_ne!(fresh, Fresh::of("another run", "cell", 1, &scenario));
+    }
+}

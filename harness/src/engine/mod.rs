@@ -1,0 +1,24 @@
+//! Carries scenarios out against a target, and says what happened in one stream of events.
+
+mod baseline;
+mod cell;
+mod closing;
+mod exchange;
+mod faults;
+mod fresh;
+mod launch;
+mod plan;
+mod report;
+mod request;
+mod round;
+mod run;
+mod service;
+mod world;
+
+pub use baseline::baseline;
+pub use cell::{Played, play};
+pub use launch::Placeholders;
+pub use plan::{PlannedCell, Selection, name_of, plan};
+pub use run::{Keep, Options, forgive, frame, run};
+pub use service::{Launch, Replica};
+pub use world::{Grounds, World};

@@ -1,0 +1,275 @@
+//! From a history to what a report shows of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use onejob_reports::model::{Lane, Mark, Moment, Promise};
+
+use crate::{
+    history::{Answer, CallEnd, Event, Kind},
+    law::{CellJudgement, Judgement},
+    scenario::Loaded,
+};
+
+/// The most lines that a timeline shows; a storm of requests is cut in the middle of its equals, not at its end.
+const MOST_MOMENTS: usize = 400;
+
+/// A judged promise, as reports show it.
+#[must_use]
+pub fn promise(judgement: &Judgement, broken_rounds: &[u32], loaded: &Loaded) -> Promise {
+    let line = match judgement.name.strip_prefix("expect:") {
+        Some(step) => {
+            let index = loaded.scenario.step.iter().enumerate().position(|(index, s)| s.name(index) == step);
+            index.map(|index| loaded.lines.step(index))
+        }
+        None => loaded.lines.invariant(&judgement.name.replace('-', "_")),
+    };
+    Promise {
+        name: judgement.name.clone(),
+        outcome: judgement.outcome,
+        sentence: judgement.sentence.clone(),
+        broken_rounds: broken_rounds.to_vec(),
+        evidence: judgement.evidence.clone(),
+        line,
+    }
+}
+
+/// The gates that opened, by name.
+#[must_use]
+pub fn gates(events: &[Event]) -> Option<String> {
+    let gates: BTreeSet<&str> = events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            Kind::GateOpened { gate, .. } => Some(gate.as_str()),
+            _ => None,
+        })
+        .collect();
+    (!gates.is_empty()).then(|| gates.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+struct Draft {
+    moments: Vec<Moment>,
+    requests: BTreeMap<u64, usize>,
+    calls: BTreeMap<u64, usize>,
+    began_us: u64,
+    broke: BTreeSet<u64>,
+}
+
+/// The timeline of the round that decided the verdict.
+#[must_use]
+pub fn timeline(events: &[Event], judgement: &CellJudgement) -> Vec<Moment> {
+    let round: Vec<&Event> = events.iter().filter(|event| event.round == judgement.round).collect();
+    let broken = judgement.promises.iter().filter(|(_, rounds)| rounds.contains(&judgement.round));
+    let mut draft = Draft {
+        moments: Vec::new(),
+        requests: BTreeMap::new(),
+        calls: BTreeMap::new(),
+        began_us: round.first().map_or(0, |event| event.at_us),
+        broke: broken.flat_map(|(judgement, _)| judgement.evidence.iter().copied()).collect(),
+    };
+    for event in round {
+        draft.take(event);
+    }
+    draft.moments.sort_by_key(|moment| (moment.at_us, moment.id));
+    draft.moments.truncate(MOST_MOMENTS);
+    draft.moments
+}
+
+impl Draft {
+    fn push(&mut self, event: &Event, lane: Lane, who: impl Into<String>, what: impl Into<String>, mark: Mark) -> usize {
+        let mark = if self.broke.contains(&event.seq) { Mark::Broke } else { mark };
+        self.moments.push(Moment {
+            id: event.seq,
+            at_us: event.at_us.saturating_sub(self.began_us),
+            until_us: None,
+            lane,
+            who: who.into(),
+            what: what.into(),
+            mark,
+        });
+        self.moments.len() - 1
+    }
+
+    /// Lengthens a moment to a span that ends with an event.
+    fn extend(&mut self, at: Option<usize>, event: &Event, what: &str, mark: Mark) {
+        let Some(moment) = at.and_then(|at| self.moments.get_mut(at)) else { return };
+        moment.until_us = Some(event.at_us.saturating_sub(self.began_us));
+        moment.what = format!("{} → {what}", moment.what);
+        if mark != Mark::Plain {
+            moment.mark = mark;
+        }
+        if self.broke.contains(&event.seq) {
+            moment.mark = Mark::Broke;
+            // Evidence points at the end of the span, and must find it.
+            moment.id = event.seq;
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        match &event.kind {
+            Kind::Sent { request, step, line, .. } => {
+                let at = self.push(event, Lane::Client, step, line, Mark::Plain);
+                self.requests.insert(*request, at);
+            }
+            Kind::Answered { request, answer } => {
+                let at = self.requests.get(request).copied();
+                self.extend(at, event, &told(answer), mark_of(answer));
+            }
+            Kind::Unanswered { request, how, detail } => {
+                let at = self.requests.get(request).copied();
+                self.extend(at, event, &format!("no answer ({how:?}: {detail})"), Mark::Unknown);
+            }
+            Kind::GateArmed { step, gate, expected } => {
+                self.push(event, Lane::Harness, step, format!("{gate} gate closed, {expected} to come"), Mark::Plain);
+            }
+            Kind::GateOpened { step, gate, waiting, expected, spread_us, .. } => {
+                let spread = if *spread_us > 0 { format!(" within {spread_us} µs") } else { String::new() };
+                let what = format!("{gate} gate opened on {waiting} of {expected}{spread}");
+                self.push(event, Lane::Harness, step, what, Mark::Plain);
+            }
+            Kind::Called { call, name, reply, provider, attempt, .. } => {
+                let attempt = attempt.as_ref().map(|number| format!(" for attempt {number}")).unwrap_or_default();
+                let who = format!("call {name}");
+                let at = self.push(event, Lane::Provider, who, format!("{provider} called{attempt} ({reply})"), Mark::Plain);
+                self.calls.insert(*call, at);
+            }
+            Kind::Effect { call } => {
+                let who = self.who(*call);
+                self.push(event, Lane::Provider, who, "the effect happens", Mark::Effect);
+            }
+            Kind::Released { call } => {
+                let who = self.who(*call);
+                self.push(event, Lane::Harness, who, "released", Mark::Plain);
+            }
+            Kind::Replied { call, status, text } => {
+                let text = text.as_ref().map(|text| format!(" {text}")).unwrap_or_default();
+                let at = self.calls.get(call).copied();
+                self.extend(at, event, &format!("{status}{text}"), Mark::Plain);
+            }
+            Kind::CallEnded { call, how } => {
+                let what = match how {
+                    CallEnd::CallerGone => "the service hung up",
+                    CallEnd::Reset => "connection reset",
+                    CallEnd::Truncated => "answer broken off",
+                    CallEnd::Abandoned => "still out at the end",
+                };
+                let at = self.calls.get(call).copied();
+                self.extend(at, event, what, Mark::Unknown);
+            }
+            Kind::Probed { identity, answer } => {
+                self.push(event, Lane::Provider, "probe", format!("{identity} → {answer}"), Mark::Plain);
+            }
+            Kind::FaultApplied { fault, detail } => {
+                self.push(event, Lane::Fault, fault, format!("applied: {detail}"), Mark::Plain);
+            }
+            Kind::FaultHit { fault, detail } => {
+                self.push(event, Lane::Fault, fault, format!("hit: {detail}"), Mark::Plain);
+            }
+            Kind::FaultHealed { fault } => {
+                self.push(event, Lane::Fault, fault, "healed", Mark::Plain);
+            }
+            Kind::Logged { what, attempt, detail, service_us, .. } => self.logged(event, what, attempt, detail, *service_us),
+            Kind::Kept { attempt, result, .. } => {
+                let who = attempt.as_ref().map_or("job".to_owned(), |number| format!("attempt {number}"));
+                let what = format!("kept for audit: {}", result.as_deref().unwrap_or("a result"));
+                self.push(event, Lane::Database, who, what, Mark::Discarded);
+            }
+            Kind::Counted { key, jobs, .. } => {
+                self.push(event, Lane::Database, format!("key {key}"), format!("{jobs} rows"), Mark::Plain);
+            }
+            Kind::Missed { step, what } => {
+                self.push(event, Lane::Harness, step, what, Mark::Unknown);
+            }
+            Kind::CellStarted { .. } | Kind::RoundStarted { .. } | Kind::RoundEnded => {}
+        }
+    }
+
+    fn who(&self, call: u64) -> String {
+        self.calls.get(&call).map_or_else(|| format!("call {call}"), |at| self.moments[*at].who.clone())
+    }
+
+    /// The service's own words stand where the service says that they happened.
+    fn logged(
+        &mut self,
+        event: &Event,
+        what: &str,
+        attempt: &Option<String>,
+        detail: &Option<String>,
+        service_us: Option<u64>,
+    ) {
+        let mark = match what {
+            word if word.contains("discard") => Mark::Discarded,
+            word if word.contains("accept") && word.contains("result") => Mark::Won,
+            word if word.contains("refus") || word.contains("conflict") => Mark::Refused,
+            word if word.contains("unknown") => Mark::Unknown,
+            _ => Mark::Plain,
+        };
+        let lane = match mark {
+            Mark::Won | Mark::Discarded => Lane::Database,
+            _ if attempt.is_some() => Lane::Attempt,
+            _ => Lane::Service,
+        };
+        let who = attempt.as_ref().map_or("job".to_owned(), |number| format!("attempt {number}"));
+        let detail = detail.as_ref().filter(|d| d.len() <= 80).map(|d| format!(" ({d})")).unwrap_or_default();
+        let at = self.push(event, lane, who, format!("{what}{detail}"), mark);
+        if let Some(service_us) = service_us {
+            self.moments[at].at_us = service_us.saturating_sub(self.began_us);
+        }
+    }
+}
+
+fn told(answer: &Answer) -> String {
+    let mut words = vec![answer.status.to_string()];
+    if let Some(state) = &answer.state {
+        words.push(state.clone());
+    }
+    if let Some(problem) = answer.fields.get("problem") {
+        words.push(problem.rsplit('/').next().unwrap_or(problem).to_owned());
+    }
+    if let Some(job) = &answer.job {
+        words.push(format!("job …{}", job.chars().skip(job.chars().count().saturating_sub(6)).collect::<String>()));
+    }
+    if answer.replayed {
+        words.push("replayed".to_owned());
+    }
+    if let Some(winner) = &answer.winner {
+        words.push(format!("won by attempt {winner}"));
+    }
+    words.join(" ")
+}
+
+fn mark_of(answer: &Answer) -> Mark {
+    match answer.state.as_deref() {
+        _ if answer.refused => Mark::Refused,
+        Some("unknown") => Mark::Unknown,
+        _ => Mark::Plain,
+    }
+}
+
+/// The requests of a round as `curl` commands, in the order of their sending.
+#[must_use]
+pub fn curl(events: &[Event], round: u32) -> Vec<String> {
+    const MOST: usize = 40;
+    events
+        .iter()
+        .filter(|event| event.round == round)
+        .filter_map(|event| match &event.kind {
+            Kind::Sent { step, line, headers, body, .. } if step != "closing" => {
+                let (method, path) = line.split_once(' ').unwrap_or(("GET", line));
+                let mut command = format!("curl -X {method} \"$BASE\"{}", quoted(path));
+                for (name, value) in headers {
+                    command.push_str(&format!(" -H {}", quoted(&format!("{name}: {value}"))));
+                }
+                if let Some(body) = body {
+                    command.push_str(&format!(" -d {}", quoted(body)));
+                }
+                Some(format!("{command}  # {step}"))
+            }
+            _ => None,
+        })
+        .take(MOST)
+        .collect()
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

@@ -1,0 +1,278 @@
+//! The service under test as processes: started, watched, stopped.
+
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    process::Stdio,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use regex::Regex;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, BufReader},
+    process::Child,
+    sync::watch,
+    time::{Instant, timeout_at},
+};
+
+use crate::{
+    fail::{Code, Fault},
+    gate::{Client, Origin, Prepared, Protocol},
+    leash::Leash,
+    target::{Command, Ready},
+};
+
+/// How many of the last lines of a replica's output are kept for error messages.
+const KEPT_LINES: usize = 30;
+/// What a service may take to print its address where the target file doesn't say.
+const START_WITHIN: Duration = Duration::from_secs(30);
+/// What a service may take to end after SIGTERM, before SIGKILL.
+const DRAIN_WITHIN: Duration = Duration::from_secs(5);
+
+/// One running copy of the service.
+#[derive(Debug)]
+pub struct Replica {
+    child: Child,
+    pid: u32,
+    base: String,
+    output: Arc<Output>,
+    leash: Leash,
+}
+
+/// What a replica wrote last, and whether its address was among it.
+#[derive(Debug)]
+struct Output {
+    lines: Mutex<VecDeque<String>>,
+    address: watch::Sender<Option<String>>,
+}
+
+/// All that is needed to start a replica.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// Program and arguments, placeholders replaced.
+    pub argv: Vec<String>,
+    /// Environment on top of ours.
+    pub env: Vec<(String, String)>,
+    /// Working folder.
+    pub folder: Option<PathBuf>,
+    /// Finds the base URL in the output.
+    pub address: Option<Regex>,
+    /// Base URL where the service doesn't print one.
+    pub base: Option<String>,
+    /// When it is ready.
+    pub ready: Option<Ready>,
+}
+
+impl Launch {
+    /// From the target file's section and its rendered arguments.
+    pub fn of(command: &Command, argv: Vec<String>, env: Vec<(String, String)>) -> Result<Self, Fault> {
+        let address = command.address.as_deref().map(Regex::new).transpose().map_err(|error| {
+            Fault::new(
+                Code::TargetAddress,
+                format!("`address` in [target.command] is no regular expression: {error}"),
+                "give a regular expression whose first group is the base URL",
+            )
+        })?;
+        Ok(Self {
+            argv,
+            env,
+            folder: command.folder.as_ref().map(PathBuf::from),
+            address,
+            base: None,
+            ready: None,
+        })
+    }
+
+    /// Starts one replica and waits until it is ready.
+    pub async fn start(&self, leash: &Leash) -> Result<Replica, Fault> {
+        let within = self.ready.as_ref().map_or(START_WITHIN, |ready| ready.within.0);
+        let deadline = Instant::now() + within;
+        let mut replica = self.spawn(leash)?;
+        replica.base = match (&self.address, &self.base) {
+            (Some(_), _) => replica.printed_address(deadline).await?,
+            (None, Some(base)) => base.clone(),
+            (None, None) => {
+                return Err(Fault::new(
+                    Code::TargetIncomplete,
+                    "the target's command starts a service, but nothing says where it listens",
+                    "give `address` in [target.command] (a regular expression on its output) or `base` in [target]",
+                ));
+            }
+        };
+        if let Some(ready) = &self.ready {
+            replica.become_ready(ready, deadline).await?;
+        }
+        Ok(replica)
+    }
+
+    fn spawn(&self, leash: &Leash) -> Result<Replica, Fault> {
+        let [program, arguments @ ..] = self.argv.as_slice() else {
+            return Err(Fault::new(
+                Code::TargetIncomplete,
+                "`start` in [target.command] is empty",
+                "give the program and its arguments as a list",
+            ));
+        };
+        let mut command = tokio::process::Command::new(program);
+        command
+            .args(arguments)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        leash.prepare(command.as_std_mut());
+        let mut child = command.spawn().map_err(|error| {
+            Fault::new(
+                Code::TargetProgram,
+                format!("the service could not be started: `{program}`"),
+                "check `start` in [target.command]: program and arguments are a list, and no shell is involved",
+            )
+            .because(error)
+        })?;
+        let pid = child.id().unwrap_or_default();
+        leash.hold_group(pid).map_err(|error| {
+            Fault::new(Code::Leash, "the service could not be put on the leash", "run again").because(error)
+        })?;
+        let output =
+            Arc::new(Output { lines: Mutex::new(VecDeque::new()), address: watch::Sender::new(None) });
+        let readers = [
+            child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn AsyncRead + Send + Unpin>),
+            child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn AsyncRead + Send + Unpin>),
+        ];
+        for reader in readers.into_iter().flatten() {
+            tokio::spawn(listen(reader, output.clone(), self.address.clone()));
+        }
+        Ok(Replica { child, pid, base: String::new(), output, leash: leash.clone() })
+    }
+}
+
+async fn listen(reader: Box<dyn AsyncRead + Send + Unpin>, output: Arc<Output>, address: Option<Regex>) {
+    let mut lines = BufReader::new(reader).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let found = address.as_ref().and_then(|address| address.captures(&line)).and_then(|found| found.get(1));
+        let found = found.map(|found| found.as_str().trim_end_matches('/').to_owned());
+        {
+            let mut kept = output.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() == KEPT_LINES {
+                kept.pop_front();
+            }
+            kept.push_back(line);
+        }
+        if found.is_some() {
+            output.address.send_if_modified(|known| {
+                let first = known.is_none();
+                if first {
+                    *known = found;
+                }
+                first
+            });
+        }
+    }
+}
+
+impl Replica {
+    /// Its base URL, without a slash at the end.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// What it wrote last.
+    #[must_use]
+    pub fn last_output(&self) -> String {
+        let lines = self.output.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().map(|line| format!("    {line}\n")).collect()
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    async fn printed_address(&mut self, deadline: Instant) -> Result<String, Fault> {
+        let mut address = self.output.address.subscribe();
+        let printed = timeout_at(deadline, address.wait_for(Option::is_some));
+        let ended = tokio::select! {
+            printed = printed => match printed {
+                Ok(Ok(found)) => return Ok(found.clone().unwrap_or_default()),
+                Ok(Err(_)) | Err(_) => None,
+            },
+            status = self.child.wait() => status.ok(),
+        };
+        Err(match ended {
+            Some(status) => self.ended_at_start(status),
+            None => Fault::new(
+                Code::TargetNoAddress,
+                format!("the service printed no address in time; its output:\n{}", self.last_output()),
+                "`address` in [target.command] is a regular expression whose first group is the base URL",
+            ),
+        })
+    }
+
+    fn ended_at_start(&self, status: std::process::ExitStatus) -> Fault {
+        Fault::new(
+            Code::TargetExited,
+            format!("the service ended while it was being started ({status}); its output:\n{}", self.last_output()),
+            "run the command of [target.command] by hand with the same arguments",
+        )
+    }
+
+    async fn become_ready(&mut self, ready: &Ready, deadline: Instant) -> Result<(), Fault> {
+        let url = format!("{}{}", self.base, ready.get);
+        let origin = Origin::resolve(&self.base).await?;
+        let client = Client::new(origin, Protocol::H1);
+        let get = Prepared { method: "GET".to_owned(), path: ready.get.clone(), headers: Vec::new(), body: Vec::new() };
+        let mut last;
+        let mut pause = Duration::from_millis(2);
+        loop {
+            match client.send(&get, deadline, || ()).await {
+                Ok(answer) if (200..300).contains(&answer.status) => return Ok(()),
+                Ok(answer) => last = format!("status {}", answer.status),
+                Err(loss) => last = loss.to_string(),
+            }
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(self.ended_at_start(status));
+            }
+            // Readiness of a foreign process can only be asked for; the pause keeps the asking cheap.
+            if timeout_at(deadline, tokio::time::sleep(pause)).await.is_err() {
+                return Err(Fault::new(
+                    Code::TargetNeverReady,
+                    format!("the service did not get ready: {url}: {last}; its output:\n{}", self.last_output()),
+                    "check `ready` in [target], and that the service's own dependencies are up",
+                ));
+            }
+            pause = (pause * 2).min(Duration::from_millis(100));
+        }
+    }
+
+    /// Sends a signal to its whole process group.
+    pub fn signal(&self, signal: Signal) {
+        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
+            // An error means that the group is gone, which is what every signal but CONT is after.
+            drop(kill_process_group(pid, signal));
+        }
+    }
+
+    /// Ends it: asks first, kills after a while.
+    pub async fn stop(mut self) {
+        self.signal(Signal::TERM);
+        if tokio::time::timeout(DRAIN_WITHIN, self.child.wait()).await.is_err() {
+            self.signal(Signal::KILL);
+            drop(self.child.wait().await);
+        }
+        self.leash.release_group(self.pid);
+    }
+
+    /// Kills it, with no chance to clean up, and waits until it is gone.
+    pub async fn kill(mut self) {
+        self.signal(Signal::KILL);
+        drop(self.child.wait().await);
+        self.leash.release_group(self.pid);
+    }
+}

@@ -1,0 +1,125 @@
+//! Where the service is.
+
+use std::{fmt, io, net::SocketAddr};
+
+/// A base URL and the address that it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    authority: String,
+    prefix: String,
+    address: SocketAddr,
+}
+
+/// The base URL can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OriginError {
+    /// It is no `http` URL.
+    #[error("`{base}` can't be a service's base URL: {wrong}; write it like `http://127.0.0.1:8080`")]
+    Unusable {
+        /// The URL.
+        base: String,
+        /// What is wrong.
+        wrong: &'static str,
+    },
+    /// Its host has no address.
+    #[error("the host of `{base}` can't be found: {source}")]
+    Unresolved {
+        /// The URL.
+        base: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl Origin {
+    /// Reads a base URL and looks its host up. The first address is used.
+    ///
+    /// # Errors
+    /// [`OriginError`] where it is no `http` URL of a host that can be found.
+    pub async fn resolve(base: &str) -> Result<Self, OriginError> {
+        let wrong = |wrong| OriginError::Unusable { base: base.to_owned(), wrong };
+        let uri: http::Uri = base.trim().parse().map_err(|_| wrong("it is no URL"))?;
+        match uri.scheme_str() {
+            Some("http") => {}
+            Some("https") => {
+                return Err(wrong("gates work on bytes and speak no TLS; point it behind the TLS proxy"));
+            }
+            _ => return Err(wrong("it doesn't begin with `http://`")),
+        }
+        if uri.query().is_some() {
+            return Err(wrong("it has a query"));
+        }
+        let authority = uri.authority().ok_or_else(|| wrong("it has no host"))?;
+        if authority.as_str().contains('@') {
+            return Err(wrong("it has a user; put credentials into the owner's headers"));
+        }
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = authority.port_u16().unwrap_or(80);
+        let unresolved = |source| OriginError::Unresolved { base: base.to_owned(), source };
+        let address = tokio::net::lookup_host((host, port))
+            .await
+            .map_err(unresolved)?
+            .next()
+            .ok_or_else(|| unresolved(io::Error::new(io::ErrorKind::NotFound, "it has no address")))?;
+        let prefix = uri.path().trim_end_matches('/').to_owned();
+        Ok(Self { authority: authority.to_string(), prefix, address })
+    }
+
+    /// The address.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Host and port as the URL has them.
+    #[must_use]
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// A path below the URL's own.
+    #[must_use]
+    pub fn path(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "http://{}{}", self.authority, self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_base_url_keeps_its_own_path_without_the_last_slash() {
+        let origin = Origin::resolve("http://127.0.0.1:8080/api/").await.unwrap();
+        assert_eq!(origin.path("/v1/jobs"), "/api/v1/jobs");
+        assert_eq!(origin.to_string(), "http://127.0.0.1:8080/api");
+        assert_eq!(origin.address(), "127.0.0.1:8080".parse().unwrap());
+    }
+
+    #[tokio::test]
+    async fn the_port_is_80_unless_given_and_v6_hosts_have_brackets() {
+        let origin = Origin::resolve("http://[::1]").await.unwrap();
+        assert_eq!(origin.address(), "[::1]:80".parse().unwrap());
+        assert_eq!(origin.authority(), "[::1]");
+    }
+
+    #[tokio::test]
+    async fn what_is_no_plain_http_url_is_refused_with_what_is_wrong() {
+        for (base, wrong) in [
+            ("https://127.0.0.1", "TLS"),
+            ("127.0.0.1:80", "begin with"),
+            ("http://a@127.0.0.1", "user"),
+            ("http://127.0.0.1/?a=b", "query"),
+            ("not a url", "no URL"),
+        ] {
+            let error = Origin::resolve(base).await.unwrap_err().to_string();
+            assert!(error.contains(wrong), "{base}: {error}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The history of a cell: what happened, in order.
+
+mod event;
+mod recorder;
+
+pub use event::{Answer, CallEnd, CallId, Event, HISTORY_VERSION, Kind, Lost, RequestId};
+pub use recorder::{DidNotHappen, Recorder};

@@ -1,0 +1,16 @@
+//! The laws: pure functions over a history, and the witnesses without which a verdict means nothing.
+
+mod alike;
+mod always;
+mod expect;
+mod judgement;
+mod named;
+mod verdict;
+mod view;
+mod witness;
+
+pub use alike::{Seen, compare as compare_alike};
+pub use judgement::Judgement;
+pub use verdict::{CellJudgement, judge};
+pub use view::{Call, Gate, Intent, LogEntry, Request, RequestEnd, View, step_of};
+pub use witness::Sighting;

@@ -1,0 +1,346 @@
+//! The invariants that a scenario asks for by name.
+
+use std::collections::BTreeSet;
+
+use super::{Judgement, View, always::short, judgement::listed, view::Request};
+use crate::{
+    history::Answer,
+    scenario::{Bounds, Invariants, Per},
+};
+
+/// Judges every named invariant on a round; `alike` compares cells and is judged apart.
+#[must_use]
+pub fn all(view: &View, asked: &Invariants) -> Vec<Judgement> {
+    let mut judgements = Vec::new();
+    if let Some(bounds) = &asked.jobs {
+        judgements.push(jobs(view, bounds));
+    }
+    if let Some(bounds) = &asked.calls {
+        judgements.push(counted(view, "calls", bounds, |call| vec![call.called]));
+    }
+    if let Some(bounds) = &asked.effects {
+        judgements.push(counted(view, "effects", bounds, |call| call.effects.clone()));
+    }
+    if let Some(bounds) = &asked.winners {
+        judgements.push(winners(view, bounds));
+    }
+    if let Some(allowed) = &asked.payloads {
+        judgements.push(payloads(view, allowed));
+    }
+    if asked.result_of_winner {
+        judgements.push(result_of_winner(view));
+    }
+    if !asked.path.is_empty() {
+        judgements.push(path(view, &asked.path));
+    }
+    if asked.decided_once {
+        judgements.push(decided_once(view));
+    }
+    if asked.identity {
+        judgements.push(identity(view));
+    }
+    if !asked.logged.is_empty() {
+        judgements.push(logged(view, &asked.logged));
+    }
+    if !asked.kept.is_empty() {
+        judgements.push(kept(view, &asked.kept));
+    }
+    judgements
+}
+
+fn out_of(bounds: &Bounds, count: u64) -> Option<String> {
+    let plural = |n: u64| if n == 1 { String::from("one") } else { n.to_string() };
+    if let Some(exactly) = bounds.exactly.filter(|exactly| *exactly != count) {
+        return Some(format!("{count}, not {}", plural(exactly)));
+    }
+    if let Some(min) = bounds.min.filter(|min| count < *min) {
+        return Some(format!("{count}, not at least {}", plural(min)));
+    }
+    bounds.max.filter(|max| count > *max).map(|max| format!("{count}, not at most {}", plural(max)))
+}
+
+fn jobs(view: &View, bounds: &Bounds) -> Judgement {
+    const NAME: &str = "jobs";
+    let told = |request: &&Request| request.verb == "submit" && request.answer().is_some_and(|a| a.job.is_some());
+    let evidence = || view.requests.iter().filter(told).filter_map(|r| r.end.as_ref().map(|e| e.seq)).collect();
+    match bounds.per {
+        Per::Key => {
+            for intent in view.intents() {
+                let rows = view.counted.get(intent).map_or(0, |(_, rows)| *rows);
+                let count = (view.jobs_of(intent).len() as u64).max(rows);
+                if let Some(wrong) = out_of(bounds, count) {
+                    return Judgement::broke(NAME, format!("Jobs for key {} of {}: {wrong}.", intent.1, intent.0), evidence());
+                }
+            }
+            Judgement::held(NAME)
+        }
+        Per::Job | Per::Round => {
+            let count = view.jobs().count() as u64;
+            match out_of(bounds, count) {
+                Some(wrong) => Judgement::broke(NAME, format!("Jobs in the round: {wrong}."), evidence()),
+                None => Judgement::held(NAME),
+            }
+        }
+    }
+}
+
+fn counted(view: &View, name: &str, bounds: &Bounds, marks: impl Fn(&super::view::Call) -> Vec<u64>) -> Judgement {
+    let groups: Vec<(String, Vec<u64>)> = match bounds.per {
+        Per::Round => vec![("the round".to_owned(), view.calls.iter().flat_map(&marks).collect())],
+        Per::Key => view
+            .intents()
+            .map(|intent| {
+                (format!("key {} of {}", intent.1, intent.0), view.calls_of(intent).flat_map(&marks).collect())
+            })
+            .collect(),
+        Per::Job => view
+            .jobs()
+            .map(|job| {
+                let of = view.calls.iter().filter(|call| call.identity.as_deref() == Some(job));
+                (format!("job {}", short(job)), of.flat_map(&marks).collect())
+            })
+            .collect(),
+    };
+    for (what, marks) in &groups {
+        if let Some(wrong) = out_of(bounds, marks.len() as u64) {
+            let noun = if name == "calls" { "Provider calls" } else { "Effects" };
+            return Judgement::broke(name, format!("{noun} for {what}: {wrong}."), marks.clone());
+        }
+    }
+    let unmatched = view.calls.iter().filter(|call| view.intent_of(call).is_none() && !marks(call).is_empty()).count();
+    if unmatched > 0 && bounds.per != Per::Round {
+        return Judgement::undecided(name, format!("{unmatched} calls could not be matched to an intent."));
+    }
+    Judgement::held(name)
+}
+
+fn winners(view: &View, bounds: &Bounds) -> Judgement {
+    const NAME: &str = "winners";
+    let mut any = false;
+    for job in view.jobs() {
+        let told = view.told_of(job);
+        let winners: BTreeSet<&str> = told.iter().filter_map(|(_, answer)| answer.winner.as_deref()).collect();
+        let results: BTreeSet<&str> = told
+            .iter()
+            .filter(|(_, answer)| answer.is_terminal())
+            .filter_map(|(_, answer)| answer.result.as_deref())
+            .collect();
+        any |= !winners.is_empty();
+        // Two results are two decisions, whatever the service says about the winner's name.
+        let count = winners.len().max(results.len()) as u64;
+        if let Some(wrong) = out_of(bounds, count) {
+            let names: Vec<_> = if winners.len() >= results.len() { winners } else { results }.into_iter().collect();
+            return Judgement::broke(
+                NAME,
+                format!("Winners of job {}: {wrong} (seen: {}).", short(job), listed(&names)),
+                ends(&told),
+            );
+        }
+    }
+    if any || bounds.min.is_none() && bounds.exactly.is_none() {
+        Judgement::held(NAME)
+    } else {
+        Judgement::undecided(NAME, "No answer told who won.")
+    }
+}
+
+fn ends(told: &[(&Request, &Answer)]) -> Vec<u64> {
+    told.iter().filter_map(|(request, _)| request.end.as_ref().map(|end| end.seq)).collect()
+}
+
+fn payloads(view: &View, allowed: &[String]) -> Judgement {
+    const NAME: &str = "payloads";
+    let foreign = view.calls.iter().find(|call| call.payload.as_ref().is_some_and(|p| !allowed.contains(p)));
+    match foreign {
+        Some(call) => Judgement::broke(
+            NAME,
+            format!("Payload {} reached the provider (call {}).", call.payload.as_deref().unwrap_or_default(), call.name),
+            vec![call.called],
+        ),
+        None => Judgement::held(NAME),
+    }
+}
+
+fn result_of_winner(view: &View) -> Judgement {
+    const NAME: &str = "result-of-winner";
+    let mut judged = false;
+    for job in view.jobs() {
+        let told = view.told_of(job);
+        let Some((request, answer)) = told.iter().rev().find(|(_, a)| a.state.as_deref() == Some("succeeded")) else {
+            continue;
+        };
+        let (Some(result), Some(winner)) = (&answer.result, &answer.winner) else { continue };
+        let calls: Vec<_> = view
+            .calls
+            .iter()
+            .filter(|call| call.identity.as_deref() == Some(job) && call.attempt.as_ref() == Some(winner))
+            .collect();
+        let texts: Vec<&str> = calls
+            .iter()
+            .filter_map(|call| call.replied.as_ref().and_then(|(_, _, text)| text.as_deref()))
+            .collect();
+        if texts.is_empty() {
+            continue;
+        }
+        judged = true;
+        if !texts.iter().any(|text| result == text) {
+            let mut evidence: Vec<u64> = calls.iter().filter_map(|call| call.replied.as_ref().map(|r| r.0)).collect();
+            evidence.extend(request.end.iter().map(|end| end.seq));
+            return Judgement::broke(
+                NAME,
+                format!(
+                    "Attempt {winner} won job {}, and its call answered {}, but the job's result is {result}.",
+                    short(job),
+                    listed(&texts)
+                ),
+                evidence,
+            );
+        }
+    }
+    if judged { Judgement::held(NAME) } else { Judgement::undecided(NAME, "No winner's answer was seen at the provider.") }
+}
+
+/// The states of a job in the order in which answers told of them must follow the path. Answers that overlapped
+/// another one say nothing about order and are left out.
+fn path(view: &View, path: &[String]) -> Judgement {
+    const NAME: &str = "path";
+    let path: Vec<(&str, bool)> =
+        path.iter().map(|word| word.strip_suffix('?').map_or((word.as_str(), true), |word| (word, false))).collect();
+    for job in view.jobs() {
+        let told = view.told_of(job);
+        let ordered: Vec<_> = told
+            .iter()
+            .enumerate()
+            .filter(|(at, (request, _))| *at == 0 || told[at - 1].0.end.as_ref().is_some_and(|end| end.seq < request.sent))
+            .map(|(_, pair)| pair)
+            .collect();
+        let mut place = 0;
+        for (request, answer) in ordered {
+            let state = answer.state.as_deref().unwrap_or_default();
+            let fits = |word: &str| word == state || word == "terminal" && answer.is_terminal();
+            let from = path.get(place).is_some_and(|(word, _)| fits(word));
+            if from {
+                continue;
+            }
+            let next = path.iter().enumerate().skip(place + usize::from(place > 0 || from)).find_map(|(at, (word, must))| {
+                if fits(word) { Some(Ok(at)) } else if *must { Some(Err(*word)) } else { None }
+            });
+            match next {
+                Some(Ok(at)) => place = at,
+                Some(Err(expected)) => {
+                    return Judgement::broke(
+                        NAME,
+                        format!("Job {} was seen {state} ({}) before it was {expected}.", short(job), request.step),
+                        request.end.iter().map(|end| end.seq).collect(),
+                    );
+                }
+                None => {
+                    return Judgement::broke(
+                        NAME,
+                        format!("Job {} was seen {state} ({}), which its path has no place for.", short(job), request.step),
+                        request.end.iter().map(|end| end.seq).collect(),
+                    );
+                }
+            }
+        }
+        let unseen = path.iter().skip(place + 1).find(|(_, must)| *must);
+        if let Some((word, _)) = unseen {
+            return Judgement::broke(NAME, format!("Job {} was never seen {word}.", short(job)), ends(&told));
+        }
+    }
+    Judgement::held(NAME)
+}
+
+/// Decide-once: there must be a moment for the decision after the beginning of everything that saw the job undecided,
+/// and before the end of everything that saw it decided.
+#[must_use]
+pub fn decided_once(view: &View) -> Judgement {
+    const NAME: &str = "decided-once";
+    for job in view.jobs() {
+        let told = view.told_of(job);
+        let undecided = told.iter().filter(|(_, answer)| !answer.is_terminal()).max_by_key(|(request, _)| request.sent);
+        let decided = told
+            .iter()
+            .filter(|(_, answer)| answer.is_terminal())
+            .min_by_key(|(request, _)| request.end.as_ref().map(|end| end.seq));
+        let Some((yes, answer)) = decided else { continue };
+        let known = yes.end.as_ref().map_or(u64::MAX, |end| end.seq);
+        if let Some((no, _)) = undecided.filter(|(request, _)| request.sent > known) {
+            return Judgement::broke(
+                NAME,
+                format!("{} was told that job {} is over, and {}, asked later, that it isn't.", yes.step, short(job), no.step),
+                [yes, no].into_iter().filter_map(|r| r.end.as_ref().map(|end| end.seq)).collect(),
+            );
+        }
+        // The result can't be known before the winning call was allowed to answer.
+        let winning = view.calls.iter().find(|call| {
+            call.identity.as_deref() == Some(job) && answer.winner.is_some() && call.attempt == answer.winner
+        });
+        if let Some((seq, _)) = winning.and_then(|call| call.released).filter(|(seq, _)| *seq > known) {
+            return Judgement::broke(
+                NAME,
+                format!("{} was told a result of job {} before the winning call was answered.", yes.step, short(job)),
+                vec![known, seq],
+            );
+        }
+        let other = told.iter().filter(|(_, a)| a.is_terminal()).find(|(_, a)| {
+            a.state != answer.state || a.winner.is_some() && answer.winner.is_some() && a.winner != answer.winner
+        });
+        if let Some((request, _)) = other {
+            return Judgement::broke(
+                NAME,
+                format!("{} and {} were told two different decisions of job {}.", yes.step, request.step, short(job)),
+                [yes, request].into_iter().filter_map(|r| r.end.as_ref().map(|end| end.seq)).collect(),
+            );
+        }
+    }
+    Judgement::held(NAME)
+}
+
+fn identity(view: &View) -> Judgement {
+    const NAME: &str = "identity";
+    if view.calls.is_empty() {
+        return Judgement::undecided(NAME, "The provider saw no call.");
+    }
+    let known: BTreeSet<&str> = view.jobs().collect();
+    let foreign = view.calls.iter().find(|call| call.identity.as_deref().is_none_or(|id| !known.contains(id)));
+    match foreign {
+        Some(call) => Judgement::broke(
+            NAME,
+            match &call.identity {
+                None => format!("Call {} carried no identity: the provider can't recognise a duplicate.", call.name),
+                Some(other) => format!("Call {} carried the identity {}, which is no job's.", call.name, short(other)),
+            },
+            vec![call.called],
+        ),
+        None => Judgement::held(NAME),
+    }
+}
+
+fn logged(view: &View, words: &[String]) -> Judgement {
+    const NAME: &str = "logged";
+    let missing: Vec<&String> = words.iter().filter(|word| view.log.iter().all(|entry| entry.what != **word)).collect();
+    if missing.is_empty() {
+        return Judgement::held(NAME);
+    }
+    let have: BTreeSet<&str> = view.log.iter().map(|entry| entry.what.as_str()).collect();
+    let have: Vec<_> = have.into_iter().collect();
+    Judgement::broke(
+        NAME,
+        format!("The job's log does not tell of {} (it tells of {}).", listed(&missing), listed(&have)),
+        view.log.iter().map(|entry| entry.seq).collect(),
+    )
+}
+
+fn kept(view: &View, texts: &[String]) -> Judgement {
+    const NAME: &str = "kept";
+    let missing: Vec<&String> = texts
+        .iter()
+        .filter(|text| view.kept.iter().all(|(_, _, result)| result.as_ref().is_none_or(|r| !r.contains(text.as_str()))))
+        .collect();
+    if missing.is_empty() {
+        Judgement::held(NAME)
+    } else {
+        Judgement::broke(NAME, format!("The late result {} was not kept for audit.", listed(&missing)), Vec::new())
+    }
+}

@@ -1,0 +1,101 @@
+//! From rounds to the verdict on a cell.
+
+use std::collections::BTreeMap;
+
+use onejob_reports::model::{Outcome, Verdict};
+
+use super::{Judgement, Sighting, View, always, expect, named, witness};
+use crate::scenario::Scenario;
+
+/// What a cell came to.
+#[derive(Debug, Clone)]
+pub struct CellJudgement {
+    /// Each promise with its worst outcome, and the rounds in which it broke.
+    pub promises: Vec<(Judgement, Vec<u32>)>,
+    /// Each witness and the rounds in which it was seen.
+    pub witnesses: Vec<(Sighting, Vec<u32>)>,
+    /// Steps that waited for what never came, over all rounds.
+    pub missed: Vec<(u32, String, String)>,
+    /// The round that shows the verdict best: the first that broke a promise, else the last.
+    pub round: u32,
+}
+
+/// Judges the rounds of a cell.
+#[must_use]
+pub fn judge(scenario: &Scenario, rounds: &[View]) -> CellJudgement {
+    let mut promises: Vec<(Judgement, Vec<u32>)> = Vec::new();
+    let mut witnesses: Vec<(Sighting, Vec<u32>)> = Vec::new();
+    let mut place: BTreeMap<String, usize> = BTreeMap::new();
+    for view in rounds {
+        let mut judgements = always::all(view, scenario.invariants.effects.is_some());
+        judgements.extend(named::all(view, &scenario.invariants));
+        judgements.extend(expect::all(view, scenario));
+        for judgement in judgements {
+            let at = *place.entry(judgement.name.clone()).or_insert_with(|| {
+                promises.push((Judgement::held(judgement.name.clone()), Vec::new()));
+                promises.len() - 1
+            });
+            merge(&mut promises[at], judgement, view.round);
+        }
+        for (at, sighting) in witness::all(view, &scenario.witness).into_iter().enumerate() {
+            if let Some((kept, seen_in)) = witnesses.get_mut(at) {
+                if sighting.seen {
+                    seen_in.push(view.round);
+                }
+                if sighting.seen && !kept.seen || !sighting.seen && !kept.seen {
+                    *kept = sighting;
+                }
+            } else {
+                let seen_in = if sighting.seen { vec![view.round] } else { Vec::new() };
+                witnesses.push((sighting, seen_in));
+            }
+        }
+    }
+    let broken = promises.iter().filter_map(|(_, rounds)| rounds.first().copied()).min();
+    CellJudgement {
+        round: broken.or(rounds.last().map(|view| view.round)).unwrap_or(1),
+        missed: rounds
+            .iter()
+            .flat_map(|view| view.missed.iter().map(|(step, what)| (view.round, step.clone(), what.clone())))
+            .collect(),
+        promises,
+        witnesses,
+    }
+}
+
+/// The first break is the one that is told; an undecided round doesn't hide that others held or broke.
+fn merge(kept: &mut (Judgement, Vec<u32>), new: Judgement, round: u32) {
+    match (new.outcome, kept.0.outcome) {
+        (Outcome::Broke, Outcome::Broke) => kept.1.push(round),
+        (Outcome::Broke, _) => {
+            kept.1.push(round);
+            kept.0 = new;
+        }
+        (Outcome::Undecided, Outcome::Held) => kept.0 = new,
+        _ => {}
+    }
+}
+
+impl CellJudgement {
+    /// Adds a judgement over the whole cell.
+    pub fn add(&mut self, judgement: Judgement) {
+        let rounds = if judgement.outcome == Outcome::Broke { vec![self.round] } else { Vec::new() };
+        self.promises.push((judgement, rounds));
+    }
+
+    /// The verdict: a broken promise outweighs everything; a missing witness or an undecided promise leaves the
+    /// question open.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        if self.promises.iter().any(|(judgement, _)| judgement.outcome == Outcome::Broke) {
+            return Verdict::Fail;
+        }
+        let undecided = self.promises.iter().any(|(judgement, _)| judgement.outcome == Outcome::Undecided);
+        let unseen = self.witnesses.iter().any(|(_, rounds)| rounds.is_empty());
+        // Steps that were missed in some rounds are the price of racing; in all of them, nothing was tried.
+        if undecided || unseen || self.promises.is_empty() || !self.missed.is_empty() {
+            return Verdict::Inconclusive;
+        }
+        Verdict::Pass
+    }
+}

@@ -1,0 +1,149 @@
+//! Which pairs of defect and scenario are tried, and in which order. Pure.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Pairs that are still to be tried. In the quick form, only those that may still tell something: the defect is not
+/// dead yet, or the scenario has killed nothing yet.
+#[derive(Debug)]
+pub struct Agenda {
+    /// For each defect, scenarios in the order in which they are tried.
+    by_defect: BTreeMap<String, VecDeque<String>>,
+    /// For each scenario, the defects that it says it kills, and then the others.
+    by_scenario: BTreeMap<String, VecDeque<String>>,
+    tried: BTreeSet<(String, String)>,
+    dead: BTreeSet<String>,
+    useful: BTreeSet<String>,
+    all: bool,
+}
+
+impl Agenda {
+    /// `kills` says which defects each scenario is expected to kill: those pairs come first.
+    #[must_use]
+    pub fn new(defects: &[String], scenarios: &[String], kills: &BTreeMap<String, Vec<String>>, all: bool) -> Self {
+        let expected = |scenario: &String, defect: &String| kills.get(scenario).is_some_and(|list| list.contains(defect));
+        let by_defect = defects.iter().map(|defect| {
+            let (first, rest): (VecDeque<_>, VecDeque<_>) =
+                scenarios.iter().cloned().partition(|scenario| expected(scenario, defect));
+            (defect.clone(), first.into_iter().chain(rest).collect())
+        });
+        let by_scenario = scenarios.iter().map(|scenario| {
+            let (first, rest): (VecDeque<_>, VecDeque<_>) =
+                defects.iter().cloned().partition(|defect| expected(scenario, defect));
+            (scenario.clone(), first.into_iter().chain(rest).collect())
+        });
+        Self {
+            by_defect: by_defect.collect(),
+            by_scenario: by_scenario.collect(),
+            tried: BTreeSet::new(),
+            dead: BTreeSet::new(),
+            useful: BTreeSet::new(),
+            all,
+        }
+    }
+
+    /// The next pair to try, defect first. None where nothing more can be learnt for now.
+    pub fn next(&mut self) -> Option<(String, String)> {
+        let open = |agenda: &Self, defect: &String| agenda.all || !agenda.dead.contains(defect);
+        let defects: Vec<String> = self.by_defect.keys().cloned().collect();
+        // Breadth first: every defect meets its expected killer before any meets a second scenario.
+        let next = defects
+            .iter()
+            .filter(|defect| open(self, defect))
+            .filter_map(|defect| self.by_defect.get(defect).map(|queue| (queue.len(), defect)))
+            .filter(|(left, _)| *left > 0)
+            .max_by_key(|(left, _)| *left)
+            .map(|(_, defect)| defect.clone());
+        if let Some(defect) = next {
+            let scenario = self.by_defect.get_mut(&defect)?.pop_front()?;
+            return self.take(defect, scenario);
+        }
+        let idle: Vec<String> = self.by_scenario.keys().filter(|s| !self.useful.contains(*s)).cloned().collect();
+        for scenario in idle {
+            while let Some(defect) = self.by_scenario.get_mut(&scenario).and_then(VecDeque::pop_front) {
+                let pair = (defect, scenario.clone());
+                if !self.tried.contains(&pair) {
+                    self.tried.insert(pair.clone());
+                    return Some(pair);
+                }
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, defect: String, scenario: String) -> Option<(String, String)> {
+        let pair = (defect, scenario);
+        if self.tried.insert(pair.clone()) { Some(pair) } else { self.next() }
+    }
+
+    /// Notes that a scenario killed a defect.
+    pub fn killed(&mut self, defect: &str, scenario: &str) {
+        self.dead.insert(defect.to_owned());
+        self.useful.insert(scenario.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn expecting(pairs: &[(&str, &str)]) -> BTreeMap<String, Vec<String>> {
+        let mut kills: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (scenario, defect) in pairs {
+            kills.entry((*scenario).into()).or_default().push((*defect).into());
+        }
+        kills
+    }
+
+    #[test]
+    fn every_defect_meets_its_expected_killer_first() {
+        let kills = expecting(&[("t", "d"), ("s", "e")]);
+        let mut agenda = Agenda::new(&names(&["d", "e"]), &names(&["s", "t"]), &kills, false);
+        let mut first: Vec<_> = [agenda.next(), agenda.next()].into_iter().flatten().collect();
+        first.sort();
+        assert_eq!(first, [("d".to_owned(), "t".to_owned()), ("e".to_owned(), "s".to_owned())]);
+    }
+
+    #[test]
+    fn the_quick_form_ends_when_all_are_dead_and_every_scenario_has_killed() {
+        let kills = expecting(&[("s", "d"), ("t", "e")]);
+        let mut agenda = Agenda::new(&names(&["d", "e"]), &names(&["s", "t"]), &kills, false);
+        let mut tried = 0;
+        while let Some((defect, scenario)) = agenda.next() {
+            tried += 1;
+            if kills[&scenario].contains(&defect) {
+                agenda.killed(&defect, &scenario);
+            }
+        }
+        assert_eq!(tried, 2);
+    }
+
+    #[test]
+    fn an_idle_scenario_is_tried_on_every_defect_before_it_is_called_idle() {
+        let kills = expecting(&[("s", "d"), ("s", "e")]);
+        let mut agenda = Agenda::new(&names(&["d", "e"]), &names(&["idle", "s"]), &kills, false);
+        let mut of_idle = BTreeSet::new();
+        while let Some((defect, scenario)) = agenda.next() {
+            if scenario == "s" {
+                agenda.killed(&defect, &scenario);
+            } else {
+                of_idle.insert(defect);
+            }
+        }
+        assert_eq!(of_idle.len(), 2);
+    }
+
+    #[test]
+    fn the_whole_form_tries_every_pair_once() {
+        let mut agenda = Agenda::new(&names(&["d", "e"]), &names(&["s", "t", "u"]), &BTreeMap::new(), true);
+        let mut seen = BTreeSet::new();
+        while let Some((defect, scenario)) = agenda.next() {
+            agenda.killed(&defect, &scenario);
+            assert!(seen.insert((defect, scenario)));
+        }
+        assert_eq!(seen.len(), 6);
+    }
+}

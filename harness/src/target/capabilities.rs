@@ -1,0 +1,37 @@
+//! What a target can be asked for.
+
+use std::collections::BTreeSet;
+
+use super::TargetFile;
+use crate::scenario::Capability;
+
+impl TargetFile {
+    /// What the sections of the file show, with `has` and without `lacks`.
+    #[must_use]
+    pub fn capabilities(&self) -> BTreeSet<Capability> {
+        let target = &self.target;
+        let providers = self.provider.as_ref().map_or(0, |provider| provider.names.len());
+        let command = target.command.as_ref();
+        let shown = [
+            (Capability::Read, target.read.is_some()),
+            (Capability::Lookup, target.lookup.is_some()),
+            (Capability::Attempts, target.retry.is_some()),
+            (Capability::Cancel, target.cancel.is_some()),
+            (Capability::CancelAttempt, target.cancel_attempt.is_some()),
+            (Capability::Resolve, target.resolve.is_some()),
+            (Capability::Callbacks, target.callback.is_some()),
+            (Capability::Race, target.race.is_some()),
+            (Capability::Audit, target.audit.is_some()),
+            (Capability::Provider, providers > 0),
+            (Capability::Fallback, providers > 1),
+            (Capability::Process, command.is_some()),
+            (Capability::Replicas, target.base.len() > 1 || command.is_some_and(|command| command.replicas)),
+            (Capability::Database, target.database.is_some()),
+            (Capability::Owners, self.owner.len() > 1),
+        ];
+        let mut all: BTreeSet<_> = shown.into_iter().filter(|(_, shown)| *shown).map(|(one, _)| one).collect();
+        all.extend(target.has.iter().copied());
+        all.retain(|capability| !target.lacks.contains(capability));
+        all
+    }
+}

@@ -1,0 +1,313 @@
+//! The target file: how to speak to the service under test. Scenarios never mention URLs.
+//!
+//! Texts may hold placeholders in braces. Of the environment: `${NAME}` and `${NAME:-default}`, replaced when the file
+//! is read. Of a request: `{key}`, `{payload}`, `{job}`, `{attempt}`, `{provider}`, `{outcome}`, `{evidence}`,
+//! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`. Of the command: `{onejob}` (this program), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
+//! `{owner.NAME.token}`, `{defects}`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Hidden;
+use crate::scenario::{Capability, Span};
+
+/// A target file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TargetFile {
+    /// The service and its routes.
+    pub target: Target,
+    /// Who may ask. The first is the default; two are needed to show that owners never meet.
+    #[serde(default)]
+    pub owner: Vec<Owner>,
+    /// Knobs that scenarios may set, with their defaults.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// The provider double that the service calls.
+    #[serde(default)]
+    pub provider: Option<ProviderSection>,
+    /// Secret values that were put into the file when it was read. Never written.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub hidden: Hidden,
+}
+
+/// The service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Name, for reports.
+    pub name: String,
+    /// The declared choices: `job`, `ietf`, ...
+    #[serde(default = "job")]
+    pub profile: String,
+    /// Base URLs of the running replicas. Empty where `[target.command]` starts the service and prints its address.
+    #[serde(default)]
+    pub base: Vec<String>,
+    /// How HTTP is spoken.
+    #[serde(default)]
+    pub http: Http,
+    /// When the service counts as ready.
+    #[serde(default)]
+    pub ready: Option<Ready>,
+    /// Headers of every request.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Names of environment variables whose values must never be seen in an output.
+    #[serde(default)]
+    pub secrets: Vec<String>,
+    /// Capabilities that the sections below suggest but the service lacks, or that it has beyond them.
+    #[serde(default)]
+    pub lacks: Vec<Capability>,
+    /// Capabilities that no section shows.
+    #[serde(default)]
+    pub has: Vec<Capability>,
+    /// The most that one answer may take.
+    #[serde(default = "answer_within")]
+    pub answer_within: Span,
+    /// How to start it, where we do.
+    #[serde(default)]
+    pub command: Option<Command>,
+    /// Its database, where we may have it.
+    #[serde(default)]
+    pub database: Option<Database>,
+    /// Asks for a job.
+    pub submit: Operation,
+    /// Reads a job.
+    #[serde(default)]
+    pub read: Option<Operation>,
+    /// Finds a job by its key.
+    #[serde(default)]
+    pub lookup: Option<Operation>,
+    /// Asks for a further attempt.
+    #[serde(default)]
+    pub retry: Option<Operation>,
+    /// Cancels a job.
+    #[serde(default)]
+    pub cancel: Option<Operation>,
+    /// Cancels one attempt.
+    #[serde(default, rename = "cancel-attempt")]
+    pub cancel_attempt: Option<Operation>,
+    /// Tells an attempt's outcome.
+    #[serde(default)]
+    pub resolve: Option<Operation>,
+    /// Takes a provider's callback.
+    #[serde(default)]
+    pub callback: Option<Operation>,
+    /// Asks for a job whose attempts may race: what differs from `submit`.
+    #[serde(default)]
+    pub race: Option<Operation>,
+    /// Reads the log of a job.
+    #[serde(default)]
+    pub audit: Option<ListOperation>,
+    /// Reads the results that came and were not used.
+    #[serde(default)]
+    pub reports: Option<ListOperation>,
+    /// The service's words for states, by the harness's words.
+    pub states: States,
+}
+
+fn job() -> String {
+    "job".to_owned()
+}
+
+const fn answer_within() -> Span {
+    Span(std::time::Duration::from_secs(10))
+}
+
+/// Which HTTP to speak.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Http {
+    /// HTTP/1.1, the gate that a probe finds tighter.
+    #[default]
+    Auto,
+    /// HTTP/1.1.
+    H1,
+    /// HTTP/2 without an upgrade.
+    H2,
+}
+
+/// When the service is ready.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// Path that answers 2xx once it is.
+    pub get: String,
+    /// The most that may take.
+    pub within: Span,
+}
+
+/// A principal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Owner {
+    /// Name in scenarios: `alice`.
+    pub name: String,
+    /// Token, for `{owner.NAME.token}` in the command. Secret.
+    #[serde(default)]
+    pub token: Option<String>,
+    /// Headers that authenticate; `{token}` in them is the token. Secret.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// How to start the service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Command {
+    /// Program and arguments; no shell. An argument `{defects}` becomes one `--defect NAME` for each defect.
+    pub start: Vec<String>,
+    /// Environment on top of ours.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Working folder, relative to the target file.
+    #[serde(default)]
+    pub folder: Option<String>,
+    /// A regular expression on a line of its output whose first group is the base URL.
+    #[serde(default)]
+    pub address: Option<String>,
+    /// Prepares an empty database, run once; no shell.
+    #[serde(default)]
+    pub migrate: Vec<String>,
+    /// Whether several may run over one database.
+    #[serde(default)]
+    pub replicas: bool,
+}
+
+/// The service's database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    /// Where it is, for a service that we don't start; ours to give otherwise.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Table that every creation and every decision writes to: the lock gate locks it.
+    pub jobs_table: String,
+    /// Counts jobs of an owner's key: `$1` is the owner's name, `$2` the key. One integer.
+    #[serde(default)]
+    pub count_jobs: Option<String>,
+}
+
+/// One request and where its answer's fields are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// Method and path: `POST /v1/jobs`. Query strings are allowed.
+    pub request: String,
+    /// Headers. One whose placeholder has no value (no key given) is left out.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Body. A text that is exactly one placeholder becomes that value's JSON; members whose placeholder has no value
+    /// are left out.
+    #[serde(default)]
+    pub json: Option<serde_json::Value>,
+    /// Where fields are: a JSON Pointer (`/id`), `header:NAME`, or `status`. Known fields: `job`, `state`, `result`,
+    /// `version`, `winner`, `attempt`, `problem`, `cancel`, `attention`, `replayed`.
+    #[serde(default)]
+    pub reads: BTreeMap<String, String>,
+    /// Statuses that mean "refused"; any 4xx where empty.
+    #[serde(default)]
+    pub refused: Vec<u16>,
+}
+
+/// A request that answers with a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListOperation {
+    /// Method and path.
+    pub request: String,
+    /// JSON Pointer of the list in the answer; empty where the answer is the list.
+    #[serde(default)]
+    pub list: String,
+    /// Fields of each entry by JSON Pointer: `what`, `at` (RFC 3339), `attempt`, `detail`, `result`.
+    pub reads: BTreeMap<String, String>,
+}
+
+/// The service's own words, by the harness's words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct States {
+    /// Accepted, nothing running.
+    #[serde(default)]
+    pub accepted: Vec<String>,
+    /// An attempt is out.
+    #[serde(default)]
+    pub running: Vec<String>,
+    /// The outcome is unknown.
+    #[serde(default)]
+    pub unknown: Vec<String>,
+    /// Succeeded.
+    #[serde(default)]
+    pub succeeded: Vec<String>,
+    /// Failed for good.
+    #[serde(default)]
+    pub failed: Vec<String>,
+    /// Cancelled.
+    #[serde(default)]
+    pub cancelled: Vec<String>,
+}
+
+/// The double that stands in for the providers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderSection {
+    /// Where it listens. Port 0 takes a free one, which the command gets as `{provider.NAME.url}`.
+    #[serde(default = "any_port")]
+    pub listen: String,
+    /// The wire format: `plain`, or a dialect.
+    #[serde(default = "plain")]
+    pub speaks: String,
+    /// Providers by name, in the order of the chain.
+    #[serde(default = "primary")]
+    pub names: Vec<String>,
+    /// Where a call carries the identity that the service passes on: `header:idempotency-key` or a JSON Pointer.
+    #[serde(default)]
+    pub identity: Option<String>,
+    /// Where a call carries the attempt's number.
+    #[serde(default)]
+    pub attempt: Option<String>,
+}
+
+fn any_port() -> String {
+    "127.0.0.1:0".to_owned()
+}
+
+fn plain() -> String {
+    "plain".to_owned()
+}
+
+fn primary() -> Vec<String> {
+    vec!["primary".to_owned()]
+}
+
+impl Operation {
+    /// A plain request without headers or body.
+    #[must_use]
+    pub fn get(request: &str) -> Self {
+        Self {
+            request: request.to_owned(),
+            headers: BTreeMap::new(),
+            json: None,
+            reads: BTreeMap::new(),
+            refused: Vec::new(),
+        }
+    }
+}
+
+impl States {
+    /// The service's words, by the harness's word for what they mean.
+    #[must_use]
+    pub fn by_meaning(&self) -> [(&'static str, &[String]); 6] {
+        [
+            ("accepted", &self.accepted),
+            ("running", &self.running),
+            ("unknown", &self.unknown),
+            ("succeeded", &self.succeeded),
+            ("failed", &self.failed),
+            ("cancelled", &self.cancelled),
+        ]
+    }
+}

@@ -1,0 +1,356 @@
+//! Every law with a history that satisfies it and one that breaks it; every witness seen and missed.
+
+use onejob::{
+    law::{View, judge},
+    scenario::Scenario,
+};
+use onejob_reports::model::{Outcome, Verdict};
+
+use crate::story::{Story, answer, decided, job};
+
+/// A scenario that asks for one thing only.
+fn scenario(asks: &str) -> Scenario {
+    let head = "id = \"s\"\ntitle = \"t\"\nwhy = \"w\"\n";
+    let text = format!("{head}\n[[step]]\nid = \"click\"\ndo = \"submit\"\nwith = {{ key = \"K\", payload = \"P\" }}\n{asks}");
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn outcome(asks: &str, law: &str, view: View) -> (Outcome, String) {
+    let judgement = judge(&scenario(asks), &[view]);
+    let found = judgement.promises.iter().find(|(promise, _)| promise.name == law);
+    let (promise, _) = found.unwrap_or_else(|| panic!("{law} was not judged"));
+    (promise.outcome, promise.sentence.clone())
+}
+
+#[track_caller]
+fn holds(asks: &str, law: &str, story: Story) {
+    let (outcome, sentence) = outcome(asks, law, story.view());
+    assert_eq!(outcome, Outcome::Held, "{law}: {sentence}");
+}
+
+#[track_caller]
+fn breaks(asks: &str, law: &str, story: Story, because: &str) {
+    let (outcome, sentence) = outcome(asks, law, story.view());
+    assert_eq!(outcome, Outcome::Broke, "{law}: {sentence}");
+    assert!(sentence.contains(because), "{law} broke because: {sentence}");
+}
+
+#[track_caller]
+fn undecided(asks: &str, law: &str, story: Story) {
+    let (outcome, sentence) = outcome(asks, law, story.view());
+    assert_eq!(outcome, Outcome::Undecided, "{law}: {sentence}");
+}
+
+fn one_job() -> Story {
+    Story::new().created("click", job(201, "a", "queued")).called("first", "a", "1").effect("first").replied("first", "answer-first")
+}
+
+#[test]
+fn one_intent_has_one_effect() {
+    holds("", "one-effect", one_job());
+    breaks("", "one-effect", one_job().called("rest", "a", "2").effect("rest"), "2 effects");
+}
+
+#[test]
+fn two_jobs_of_one_key_have_their_effects_added_up() {
+    let story = Story::new().created("click.1", job(201, "a", "queued")).created("click.2", job(201, "b", "queued"));
+    let story = story.called("first", "a", "1").effect("first").called("rest", "b", "1").effect("rest");
+    breaks("", "one-effect", story, "calls first and rest");
+}
+
+#[test]
+fn effects_of_different_keys_are_not_added_up() {
+    let story = one_job().submits_with("other", "L", "P").answered("other", job(201, "b", "queued"));
+    holds("", "one-effect", story.called("rest", "b", "1").effect("rest"));
+}
+
+#[test]
+fn an_effect_that_fits_no_intent_leaves_the_question_open() {
+    let story = one_job().submits_with("other", "L", "P").answered("other", job(201, "b", "queued"));
+    undecided("", "one-effect", story.called("rest", "stranger", "1").effect("rest"));
+}
+
+#[test]
+fn one_intent_is_one_job() {
+    holds("", "one-job", one_job().created("again", job(200, "a", "queued")));
+    breaks("", "one-job", one_job().created("again", job(201, "b", "queued")), "became 2 jobs");
+}
+
+#[test]
+fn the_database_knows_of_jobs_that_no_answer_told() {
+    holds("", "one-job", one_job().counted(1));
+    breaks("", "one-job", one_job().counted(2), "holds 2 jobs");
+}
+
+#[test]
+fn whoever_is_told_of_a_job_can_read_it() {
+    holds("", "one-job", one_job().saw("look", job(200, "a", "running")));
+    breaks("", "one-job", one_job().reads("look", "a").answered("look", answer(404)), "could not read it");
+}
+
+#[test]
+fn a_refusal_does_not_make_a_job() {
+    let refused = job(409, "b", "queued");
+    holds("", "one-job", one_job().created("other", refused));
+}
+
+#[test]
+fn a_duplicate_is_no_reason_for_a_server_error() {
+    holds("", "no-server-error", one_job().created("again", answer(409)));
+    breaks("", "no-server-error", one_job().created("again", answer(500)), "answered with 500");
+}
+
+#[test]
+fn a_fault_of_ours_excuses_server_errors_after_it() {
+    holds("", "no-server-error", one_job().fault("cut").created("again", answer(503)));
+}
+
+#[test]
+fn a_terminal_job_never_changes() {
+    let over = || one_job().saw("look", decided("a", "1", "x"));
+    holds("", "final", over().saw("again", decided("a", "1", "x")));
+    breaks("", "final", over().saw("again", decided("a", "1", "y")), "result changed");
+    breaks("", "final", over().saw("again", decided("a", "2", "x")), "winner changed");
+    breaks("", "final", over().saw("again", job(200, "a", "running")), "state changed");
+}
+
+#[test]
+fn a_read_that_left_before_the_end_was_known_may_see_the_job_unfinished() {
+    let story = one_job().reads("early", "a").saw("look", decided("a", "1", "x"));
+    holds("", "final", story.answered("early", job(200, "a", "running")));
+}
+
+#[test]
+fn no_intent_is_lost() {
+    holds("", "no-lost-intent", one_job());
+    let storm = || Story::new().submits("click.1").submits("click.2");
+    let lost = storm().answered("click.1", answer(409)).answered("click.2", answer(409));
+    breaks("", "no-lost-intent", lost, "no job at all");
+}
+
+#[test]
+fn a_request_that_is_refused_for_its_own_sake_promises_no_job() {
+    holds("", "no-lost-intent", Story::new().created("click", answer(400)));
+}
+
+#[test]
+fn jobs_calls_and_effects_are_counted_per_key() {
+    holds("[invariants]\njobs = { exactly = 1 }", "jobs", one_job());
+    breaks("[invariants]\njobs = { exactly = 2 }", "jobs", one_job(), "1, not 2");
+    holds("[invariants]\ncalls = { exactly = 1 }", "calls", one_job());
+    breaks("[invariants]\ncalls = { max = 1 }", "calls", one_job().called("rest", "a", "2"), "2, not at most one");
+    holds("[invariants]\neffects = { max = 2 }", "effects", one_job().called("rest", "a", "2").effect("rest"));
+    breaks("[invariants]\neffects = { min = 1 }", "effects", Story::new().created("click", job(201, "a", "queued")), "0, not");
+}
+
+#[test]
+fn one_attempt_wins() {
+    let asks = "[invariants]\nwinners = { exactly = 1, per = \"job\" }";
+    holds(asks, "winners", one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "1", "x")));
+    breaks(asks, "winners", one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "2", "x")), "2, not one");
+    breaks(asks, "winners", one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "1", "y")), "x and y");
+    breaks(asks, "winners", one_job(), "0, not one");
+}
+
+#[test]
+fn only_the_accepted_payload_reaches_the_provider() {
+    holds("[invariants]\npayloads = [\"P\"]", "payloads", one_job());
+    breaks("[invariants]\npayloads = [\"Q\"]", "payloads", one_job(), "Payload P reached");
+}
+
+#[test]
+fn the_result_is_the_winners() {
+    let asks = "[invariants]\nresult_of_winner = true";
+    holds(asks, "result-of-winner", one_job().saw("look", decided("a", "1", "answer-first")));
+    breaks(asks, "result-of-winner", one_job().saw("look", decided("a", "1", "other")), "the job's result is other");
+    undecided(asks, "result-of-winner", one_job().saw("look", decided("a", "7", "other")));
+}
+
+#[test]
+fn states_come_in_the_order_of_the_path() {
+    let asks = "[invariants]\npath = [\"accepted?\", \"running?\", \"unknown\", \"terminal\"]";
+    let saw = |states: &[&str]| {
+        let start = Story::new().created("click", job(201, "a", "accepted"));
+        states.iter().enumerate().fold(start, |story, (n, state)| story.saw(&format!("look-{n}"), job(200, "a", state)))
+    };
+    holds(asks, "path", saw(&["running", "unknown", "unknown", "failed"]));
+    holds(asks, "path", saw(&["unknown", "succeeded"]));
+    breaks(asks, "path", saw(&["running", "failed"]), "before it was unknown");
+    breaks(asks, "path", saw(&["unknown", "running"]), "running");
+    breaks(asks, "path", saw(&["running", "unknown"]), "never seen terminal");
+}
+
+#[test]
+fn a_job_is_decided_once() {
+    let asks = "[invariants]\ndecided_once = true";
+    let over = || one_job().saw("look", decided("a", "1", "x"));
+    holds(asks, "decided-once", over());
+    breaks(asks, "decided-once", over().saw("again", job(200, "a", "running")), "asked later");
+    breaks(asks, "decided-once", over().saw("again", decided("a", "2", "x")), "two different decisions");
+    let overlapping = one_job().reads("early", "a").saw("look", decided("a", "1", "x"));
+    holds(asks, "decided-once", overlapping.answered("early", job(200, "a", "running")));
+}
+
+#[test]
+fn a_result_is_not_known_before_its_call_was_let_go() {
+    let asks = "[invariants]\ndecided_once = true";
+    let story = Story::new().created("click", job(201, "a", "queued")).called("A", "a", "1");
+    breaks(asks, "decided-once", story.saw("look", decided("a", "1", "x")).released("A"), "before the winning call");
+}
+
+#[test]
+fn calls_carry_the_jobs_identity() {
+    let asks = "[invariants]\nidentity = true";
+    holds(asks, "identity", one_job());
+    breaks(asks, "identity", one_job().called("rest", "", "2"), "carried no identity");
+    breaks(asks, "identity", one_job().called("rest", "b", "2"), "which is no job's");
+    undecided(asks, "identity", Story::new().created("click", job(201, "a", "queued")));
+}
+
+#[test]
+fn late_results_are_logged_and_kept() {
+    let asks = "[invariants]\nlogged = [\"result-discarded\"]\nkept = [\"answer-A\"]";
+    holds(asks, "logged", one_job().logged("result-discarded"));
+    breaks(asks, "logged", one_job().logged("created"), "tells of created");
+    holds(asks, "kept", one_job().kept("\"answer-A\""));
+    breaks(asks, "kept", one_job().kept("\"answer-B\""), "answer-A was not kept");
+}
+
+#[test]
+fn an_answer_is_held_against_what_was_expected_of_it() {
+    let asks = "expect = { status = [201], has = [\"job\"], never = [\"result\"] }";
+    holds(asks, "expect:click", one_job());
+    breaks(asks, "expect:click", Story::new().created("click", answer(409)), "answered with 409, not with 201");
+    breaks(asks, "expect:click", Story::new().created("click", answer(201)), "does not tell job");
+    breaks(asks, "expect:click", Story::new().created("click", decided("a", "1", "x")), "200, not with 201");
+    breaks(asks, "expect:click", Story::new().submits("click").lost("click"), "got no answer");
+    breaks(asks, "expect:click", Story::new().submits("click"), "never answered");
+    undecided(asks, "expect:click", Story::new().submits("another"));
+}
+
+#[test]
+fn one_of_several_answers_may_be_singled_out() {
+    let storm = |first, second| {
+        let story = Story::new().submits("click.1").submits("click.2");
+        story.answered("click.1", first).answered("click.2", second)
+    };
+    let made = || job(201, "a", "queued");
+    let found = || job(200, "a", "queued");
+    let one = "expect_one = { status = [201] }";
+    holds(one, "expect:click", storm(made(), found()));
+    breaks(one, "expect:click", storm(made(), made()), "2 are as expected");
+    breaks(one, "expect:click", storm(found(), found()), "0 are as expected");
+    let some = "expect_some = { status = [201] }";
+    holds(some, "expect:click", storm(made(), made()));
+    breaks(some, "expect:click", storm(found(), found()), "not at least one");
+}
+
+#[test]
+fn an_answer_is_compared_with_an_earlier_one() {
+    let asks = "[[step]]\nid = \"again\"\ndo = \"submit\"\nwith = { key = \"K\", payload = \"P\" }\nexpect = { same = [\"job\"], as = \"click\" }";
+    holds(asks, "expect:again", one_job().created("again", job(200, "a", "running")));
+    holds(asks, "expect:again", one_job().created("again", answer(409)));
+    breaks(asks, "expect:again", one_job().created("again", job(200, "b", "running")), "tells job b, and click told a");
+    breaks(asks, "expect:again", one_job().created("again", answer(200)), "does not tell job");
+}
+
+fn witness(asks: &str, view: View) -> (bool, String) {
+    let judgement = judge(&scenario(asks), &[view]);
+    let (sighting, rounds) = judgement.witnesses.first().expect("one witness is asked for");
+    (!rounds.is_empty(), sighting.detail.clone())
+}
+
+#[track_caller]
+fn seen(asks: &str, story: Story) {
+    let (seen, detail) = witness(asks, story.view());
+    assert!(seen, "{detail}");
+}
+
+#[track_caller]
+fn missing(asks: &str, story: Story, because: &str) {
+    let (seen, detail) = witness(asks, story.view());
+    assert!(!seen && detail.contains(because), "{detail}");
+}
+
+#[test]
+fn a_race_was_run_only_if_all_waited_and_none_was_early() {
+    let asks = "[witness]\nraced = [\"click\"]";
+    let storm = || Story::new().submits("click.1").submits("click.2");
+    let ended = |story: Story| story.answered("click.1", answer(200)).answered("click.2", answer(200));
+    seen(asks, ended(storm().gate("click", "lock", 2, 2, 0)));
+    missing(asks, ended(storm().gate("click", "lock", 1, 2, 0)), "1 of 2 waited");
+    missing(asks, ended(storm().gate("click", "lock", 2, 2, 1)), "before the gate opened");
+    missing(asks, ended(storm()), "no gate opened");
+    seen(asks, ended(storm().gate("click", "arrival-h1", 2, 2, 0)));
+    let one_by_one = Story::new().submits("click.1").answered("click.1", answer(200)).submits("click.2");
+    let one_by_one = one_by_one.answered("click.2", answer(200)).gate("click", "arrival-h1", 2, 2, 0);
+    missing(asks, one_by_one, "answered before the last was sent");
+}
+
+#[test]
+fn two_calls_were_out_together_only_if_neither_was_over() {
+    let asks = "[witness]\nboth_out = [\"A\", \"B\"]";
+    let both = || Story::new().called("A", "a", "1").called("B", "a", "2");
+    seen(asks, both().replied("B", "b").replied("A", "a"));
+    missing(asks, Story::new().called("A", "a", "1").replied("A", "a").called("B", "a", "2"), "call A was over");
+    missing(asks, Story::new().called("A", "a", "1"), "call B never came");
+}
+
+#[test]
+fn a_call_timed_out_if_the_service_gave_up_before_the_answer() {
+    let asks = "[witness]\ntimed_out = [\"A\"]";
+    let out = || Story::new().created("click", job(201, "a", "queued")).called("A", "a", "1");
+    seen(asks, out().saw("look", job(200, "a", "unknown")));
+    seen(asks, out().hung_up("A"));
+    missing(asks, out().replied("A", "x").saw("look", job(200, "a", "unknown")), "nothing shows");
+    missing(asks, out(), "nothing shows");
+}
+
+#[test]
+fn an_answer_was_late_if_the_decision_was_known_before() {
+    let asks = "[witness]\nlate = [\"A\"]";
+    let out = || Story::new().created("click", job(201, "a", "queued")).called("A", "a", "1");
+    seen(asks, out().saw("look", decided("a", "2", "x")).replied("A", "y"));
+    missing(asks, out().replied("A", "y").saw("look", decided("a", "1", "y")), "before anybody was told");
+}
+
+#[test]
+fn a_fault_must_have_hit() {
+    let asks = "[witness]\nhit = [\"cut\"]";
+    seen(asks, one_job().fault("cut").hit("cut"));
+    missing(asks, one_job().fault("cut"), "hit nothing");
+    missing(asks, one_job(), "never applied");
+}
+
+#[test]
+fn a_hidden_effect_happened_and_was_not_told() {
+    let asks = "[witness]\nhidden_effect = [\"A\"]";
+    seen(asks, Story::new().called("A", "a", "1").effect("A"));
+    missing(asks, Story::new().called("A", "a", "1"), "had no effect");
+    missing(asks, Story::new().called("A", "a", "1").effect("A").replied("A", "x"), "was answered");
+}
+
+#[test]
+fn without_its_witness_nothing_passes_and_a_broken_promise_needs_none() {
+    let asks = scenario("[witness]\nraced = [\"click\"]");
+    assert_eq!(judge(&asks, &[one_job().view()]).verdict(), Verdict::Inconclusive);
+    let broken = one_job().created("again", job(201, "b", "queued"));
+    assert_eq!(judge(&asks, &[broken.view()]).verdict(), Verdict::Fail);
+    let asks = scenario("[witness]\nanswered = [\"click\"]");
+    assert_eq!(judge(&asks, &[one_job().view()]).verdict(), Verdict::Pass);
+    assert_eq!(judge(&asks, &[one_job().missed("click").view()]).verdict(), Verdict::Inconclusive);
+}
+
+#[test]
+fn a_witness_seen_in_one_round_is_seen_and_a_promise_broken_in_one_is_broken() {
+    let asks = scenario("[witness]\nhit = [\"cut\"]");
+    let rounds = |stories: Vec<Story>| -> Vec<View> {
+        let numbered = stories.into_iter().zip(1..);
+        numbered.map(|(story, round)| View { round, ..story.view() }).collect()
+    };
+    let judged = judge(&asks, &rounds(vec![one_job(), one_job().fault("cut").hit("cut")]));
+    assert_eq!(judged.verdict(), Verdict::Pass);
+    let broken = one_job().created("again", job(201, "b", "queued"));
+    let judged = judge(&asks, &rounds(vec![one_job(), broken, one_job()]));
+    assert_eq!((judged.verdict(), judged.round), (Verdict::Fail, 2));
+}

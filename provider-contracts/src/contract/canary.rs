@@ -1,0 +1,23 @@
+//! What is looked at before samples are taken.
+
+use serde::Deserialize;
+
+/// The canary stage. One call for each case is always made unless `cases` is false; the rest costs extra calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CanarySpec {
+    /// One call for each case.
+    pub cases: bool,
+    /// The first case once more the other way, streamed or whole: both must report the same facts.
+    pub streaming: bool,
+    /// One deliberately wrong request: the error must have the dialect's shape.
+    pub mistake: bool,
+    /// One prompt that fills the declared window, with a word at its head and one at its tail that must come back.
+    pub window: bool,
+}
+
+impl Default for CanarySpec {
+    fn default() -> Self {
+        Self { cases: true, streaming: false, mistake: false, window: false }
+    }
+}

@@ -1,0 +1,109 @@
+//! The attestations of a folder.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::Suspension;
+use crate::attest::{Attested, TrustedKeys, attested, verify};
+use crate::file::{FileError, read_text};
+
+/// One attestation whose signature holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attestation {
+    /// What it says.
+    pub attested: Attested,
+    /// Who signed it.
+    pub key_id: String,
+    /// Its file.
+    pub file: String,
+}
+
+/// A file that proves nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The file.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Everything that a folder of attestations says.
+#[derive(Clone, Debug, Default)]
+pub struct Attestations {
+    /// Those whose signature holds.
+    pub good: Vec<Attestation>,
+    /// Files that prove nothing, kept so that a refusal can say why.
+    pub bad: Vec<Rejected>,
+    /// Permissions that were taken away.
+    pub suspended: Vec<Suspension>,
+    /// What the files looked like when they were read.
+    seen: Vec<(PathBuf, u64, Option<SystemTime>)>,
+}
+
+/// The ending of an attestation's file name.
+const ENDING: &str = ".attestation.json";
+
+impl Attestations {
+    /// Reads `folder`. A folder that does not exist holds nothing.
+    ///
+    /// # Errors
+    /// When the folder can't be read, or a suspension in it: a permission that was taken away must not come back
+    /// because a file is damaged.
+    pub fn load(folder: &Path, keys: &TrustedKeys) -> Result<Self, FileError> {
+        let mut read = Self { seen: listing(folder)?, ..Self::default() };
+        for (path, _, _) in read.seen.clone() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.ends_with(".suspended.json") {
+                read.suspended.push(Suspension::load(&path)?);
+            } else if name.ends_with(ENDING) {
+                read.add(&read_text(&path)?, &path.display().to_string(), keys);
+            }
+        }
+        Ok(read)
+    }
+
+    /// Adds one attestation's text.
+    pub fn add(&mut self, text: &str, file: &str, keys: &TrustedKeys) {
+        let verified = verify(text, keys).map_err(|error| error.to_string());
+        let good = verified.and_then(|(statement, key_id)| {
+            let attested = attested(&statement).map_err(|error| error.to_string())?;
+            Ok(Attestation { attested, key_id, file: file.to_owned() })
+        });
+        match good {
+            Ok(attestation) => self.good.push(attestation),
+            Err(reason) => self.bad.push(Rejected { file: file.to_owned(), reason }),
+        }
+    }
+
+    /// Whether `folder` looks different from when it was read. One directory listing; for a service that watches.
+    #[must_use]
+    pub fn is_stale(&self, folder: &Path) -> bool {
+        listing(folder).map_or(true, |now| now != self.seen)
+    }
+
+    /// The file name for an attestation.
+    #[must_use]
+    pub fn file_name(contract: &str, from: &str, to: &str) -> String {
+        format!("{contract}.{from}.{to}{ENDING}")
+    }
+}
+
+type Listing = Vec<(PathBuf, u64, Option<SystemTime>)>;
+
+fn listing(folder: &Path) -> Result<Listing, FileError> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(FileError::read(folder, &error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| FileError::read(folder, &error))?;
+        let meta = entry.metadata().map_err(|error| FileError::read(folder, &error))?;
+        if meta.is_file() {
+            files.push((entry.path(), meta.len(), meta.modified().ok()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,52 @@
+//! What runs now, to be held against what was attested.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::contract::{Contract, Digests};
+use crate::dialect::{Dialect, ErrorClass};
+use crate::file::FileError;
+use crate::provider::{Provider, static_check};
+
+/// The job as it is configured now, for one fallback. Worked out once, when the configuration is read; asking the gate
+/// then costs no I/O.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobFacts {
+    /// The contract's name.
+    pub contract: String,
+    /// Digests of the contract's parts and of the fallback's template and tokenizer.
+    pub digests: Digests,
+    /// The fallback's dialect.
+    pub dialect: String,
+    /// The URL that its requests go to.
+    pub endpoint: String,
+    /// The model that it is asked for.
+    pub model: String,
+    /// Its parameters.
+    pub parameters: BTreeMap<String, Value>,
+    /// Failures after which the contract lets a job move.
+    pub failover_on: Vec<ErrorClass>,
+    /// The bar on the pass rate's lower bound.
+    pub bar: f64,
+}
+
+impl JobFacts {
+    /// Works the facts out.
+    ///
+    /// # Errors
+    /// When a file that the provider names can't be read.
+    pub fn of(contract: &Contract, fallback: &Provider, dialect: &Dialect) -> Result<Self, FileError> {
+        let report = static_check(contract, fallback, dialect)?;
+        Ok(Self {
+            contract: contract.name().to_owned(),
+            digests: report.digests,
+            dialect: fallback.dialect.clone(),
+            endpoint: report.request.map(|request| request.url).unwrap_or_default(),
+            model: fallback.model.clone(),
+            parameters: fallback.parameters.clone(),
+            failover_on: contract.spec.failover_on.clone(),
+            bar: *contract.spec.thresholds.pass_rate.get_ref(),
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! Calls that ask about the provider itself.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::sample::Caller;
+use crate::answer::{read_answer, read_error};
+use crate::prompt::Message;
+use crate::provider::{StaticReport, build};
+use crate::transport::{CallId, Exchange, Received};
+use crate::verdict::{Finding, Stage, Verdict};
+
+fn at(verdict: Verdict, message: String, place: &str) -> Finding {
+    Finding { verdict, stage: Stage::Canary, message, place: Some(place.to_owned()) }
+}
+
+async fn send(caller: &Caller<'_>, sample: &str, request: &crate::provider::Outgoing) -> Option<Received> {
+    caller.pace.ready().await;
+    caller.ledger.reserve().ok()?;
+    let id = CallId { provider: caller.provider.name.clone(), case: "probe".into(), sample: sample.to_owned(), attempt: 0 };
+    let deadline = Duration::from_millis(caller.contract.spec.latency.deadline_ms);
+    match caller.transport.send(&id, request, deadline).await {
+        Exchange::Answered(received) => Some(received),
+        _ => None,
+    }
+}
+
+/// A request that is wrong on purpose must be answered with a 4xx in the dialect's error shape.
+pub(super) async fn mistake(caller: &Caller<'_>, report: &StaticReport) -> Option<Finding> {
+    let mut request = report.request.clone()?;
+    request.body = json!({ "onejob": "a deliberate mistake" });
+    let received = send(caller, "mistake", &request).await?;
+    let error = read_error(caller.dialect, received.status, &received.headers, &received.body);
+    let problem = if (200..300).contains(&received.status) {
+        format!("a request without a prompt was answered with status {}", received.status)
+    } else if !error.in_shape {
+        format!("status {} came without the dialect's error shape: {}", error.status, error.message)
+    } else {
+        return None;
+    };
+    Some(at(Verdict::fail("error_shape"), problem, "deliberate mistake"))
+}
+
+/// A prompt that fills the window must arrive whole: its first and its last word come back.
+pub(super) async fn window(caller: &Caller<'_>) -> Option<Finding> {
+    let window = caller.provider.window?;
+    let room = window.saturating_sub(caller.provider.max_output().unwrap_or(256));
+    // Nine tenths of the room, at about one token a word: the point is what lies near the limit, not beyond it.
+    let words = usize::try_from(room * 9 / 10).ok()?;
+    let (head, tail) = ("heliotrope", "zanzibar");
+    let filler = "and ".repeat(words.saturating_sub(60));
+    let text = format!("The first secret word is {head}. {filler}\nThe last secret word is {tail}. Answer with both secret words and nothing else.");
+    let messages = [Message::new("user", text)];
+    let request =
+        build(caller.provider, caller.dialect, caller.contract.name(), None, &messages, &Value::Null, "window", false).ok()?;
+    let received = send(caller, "window", &request).await?;
+    if !(200..300).contains(&received.status) {
+        let error = read_error(caller.dialect, received.status, &received.headers, &received.body);
+        let message = format!("a prompt of about {words} tokens is rejected, and a window of {window} is declared: {}", error.message);
+        return Some(at(Verdict::fail("window_smaller_than_declared"), message, "window canary"));
+    }
+    let body: Value = serde_json::from_slice(&received.body).ok()?;
+    let answer = read_answer(caller.dialect, &body);
+    caller.ledger.book(&answer.usage);
+    if let Some(reported) = answer.usage.input
+        && reported < room / 2
+    {
+        let message = format!("about {words} prompt tokens were sent and {reported} were read: the provider cut the prompt");
+        return Some(at(Verdict::fail("prompt_truncated"), message, "window canary"));
+    }
+    let text = answer.text.unwrap_or_default().to_lowercase();
+    let lost: Vec<&str> = [head, tail].into_iter().filter(|word| !text.contains(word)).collect();
+    if lost.is_empty() {
+        return None;
+    }
+    let message = format!("of a prompt that fills the window, {} did not come back", lost.join(" and "));
+    Some(at(Verdict::fail("prompt_truncated"), message, "window canary"))
+}

@@ -1,0 +1,24 @@
+//! Sending, recording, replaying.
+//!
+//! ```text
+//! Outgoing ─ sign ─▶ Transport ─┬─ Http      : one send, no retry of its own
+//!                               ├─ Recorder  : sends and keeps, redacted
+//!                               └─ Replayer  : never sends
+//! ```
+mod classify;
+mod cassette;
+mod exchange;
+mod http;
+mod record;
+mod redaction;
+mod retry_after;
+#[cfg(feature = "bedrock")]
+mod sigv4;
+
+pub use cassette::{Body, Cassette, CassetteError, Interaction};
+pub use classify::{SendFault, classify};
+pub use exchange::{BoxFuture, CallId, Exchange, Received, Transport};
+pub use http::{Http, HttpError};
+pub use record::{Recorder, Replayer};
+pub use redaction::{Secrets, is_secret_header};
+pub use retry_after::{retry_after, should_retry};

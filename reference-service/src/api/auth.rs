@@ -1,0 +1,65 @@
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, header};
+
+use super::problem::{Problem, ProblemType};
+use super::state::{App, Identity};
+use crate::Principal;
+use crate::store::digest;
+
+/// The authenticated caller. The owner comes from the token and from nowhere else.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) owner: String,
+    role: Principal,
+}
+
+impl Caller {
+    /// Refuses anybody who is no operator.
+    pub(crate) fn must_be_operator(&self) -> Result<(), Problem> {
+        match self.role {
+            Principal::Operator => Ok(()),
+            Principal::User => Err(Problem::new(
+                ProblemType::Forbidden,
+                "deciding over an attempt takes evidence that only an operator has; use an operator's token",
+            )),
+        }
+    }
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let secret = bearer(parts).ok_or_else(|| refuse("send `Authorization: Bearer <token>`"))?;
+        // The comparison is a lookup by hash: its timing tells nothing about the secret.
+        let digest = digest(secret);
+        let identity = match app.remembered(&digest) {
+            Some(identity) => identity,
+            None => {
+                let (owner, role) =
+                    app.store.token(&digest).await?.ok_or_else(|| refuse("the token is not known"))?;
+                let identity = Identity { owner, role };
+                app.remember(digest, identity.clone());
+                identity
+            }
+        };
+        Ok(Self { owner: (app.store.rules.scope)(&identity.owner), role: identity.role })
+    }
+}
+
+fn bearer(parts: &Parts) -> Option<&str> {
+    let mut lines = parts.headers.get_all(header::AUTHORIZATION).iter();
+    let line = lines.next()?.to_str().ok()?;
+    if lines.next().is_some() {
+        return None;
+    }
+    let (scheme, secret) = line.split_once(' ')?;
+    let secret = secret.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !secret.is_empty()).then_some(secret)
+}
+
+fn refuse(detail: &str) -> Problem {
+    Problem::new(ProblemType::Unauthenticated, detail)
+        .header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+}

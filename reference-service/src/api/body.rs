@@ -1,0 +1,63 @@
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::problem::{Problem, ProblemType};
+
+/// How long a client may take to send its body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The media type of the body, which has to be JSON.
+pub(super) fn json_media_type(headers: &HeaderMap) -> Result<&str, Problem> {
+    let told = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let json = essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"));
+    json.then_some(told).ok_or_else(|| {
+        Problem::new(ProblemType::UnsupportedMediaType, "send the body as `Content-Type: application/json`")
+    })
+}
+
+/// Reads a whole body, bounded in size and time.
+pub(super) async fn read_body(body: Body, most: usize) -> Result<Vec<u8>, Problem> {
+    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, most).collect())
+        .await
+        .map_err(|_| Problem::new(ProblemType::BodyTimeout, "send the body within 10 seconds"))?;
+    match collected {
+        Ok(collected) => Ok(collected.to_bytes().into()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            Err(Problem::new(ProblemType::BodyTooLarge, format!("the body may have at most {most} bytes")))
+        }
+        Err(_) => Err(Problem::new(ProblemType::InvalidBody, "the body broke off; send all of it")),
+    }
+}
+
+/// Reads an optional JSON object: nothing at all stands for `{}`.
+pub(super) async fn read_optional<T: DeserializeOwned>(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+) -> Result<T, Problem> {
+    let raw = read_body(body, most).await?;
+    if raw.is_empty() {
+        return shape(Value::Object(serde_json::Map::new()));
+    }
+    json_media_type(headers)?;
+    crate::domain::parse(&raw)?;
+    shape(value(&raw)?)
+}
+
+/// The body as a value; the strict pass comes first, so nothing is lost here.
+pub(super) fn value(raw: &[u8]) -> Result<Value, Problem> {
+    serde_json::from_slice(raw)
+        .map_err(|error| Problem::new(ProblemType::InvalidJson, format!("the body is not JSON: {error}")))
+}
+
+/// The value as what the route expects.
+pub(super) fn shape<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+    serde_json::from_value(value)
+        .map_err(|error| Problem::new(ProblemType::InvalidBody, format!("the body does not fit: {error}")))
+}

@@ -1,0 +1,18 @@
+//! The HTTP API.
+
+mod attempts;
+mod auth;
+mod batch;
+mod body;
+mod callbacks;
+mod guard;
+mod jobs;
+mod operations;
+mod problem;
+mod router;
+mod state;
+mod submit;
+mod view;
+
+pub(crate) use router::router;
+pub(crate) use state::App;

@@ -1,0 +1,154 @@
+//! Wrong decisions, as the pure functions that replace the right ones.
+
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::domain::{
+    Answer, AttemptState, Cancel, CancelOutcome, Discarded, Fingerprint, Intent, Job, JobState, Lapse, StartRefusal,
+    Verdict, cancel_job, classify, fingerprint, lapse, start,
+};
+use crate::rules::{Conclusion, Found};
+use crate::signature::{Refusal, Signed, verify};
+
+/// Attempts whose outcome is unknown don't count as live.
+pub(super) fn start_beside_unknown(job: &Job) -> Result<Job, StartRefusal> {
+    let mut blind = job.clone();
+    for attempt in &mut blind.attempts {
+        if attempt.state == AttemptState::Unknown {
+            attempt.state = AttemptState::Superseded;
+        }
+    }
+    let mut next = start(&blind)?;
+    for (attempt, before) in next.attempts.iter_mut().zip(&job.attempts) {
+        attempt.state = before.state;
+    }
+    Ok(next)
+}
+
+/// An attempt that starts makes the earlier ones stale.
+pub(super) fn start_and_bump(job: &Job) -> Result<Job, StartRefusal> {
+    let mut next = start(job)?;
+    next.version += 1;
+    let version = next.version;
+    if let Some(added) = next.attempts.last_mut() {
+        added.job_version = version;
+    }
+    Ok(next)
+}
+
+/// Whoever comes writes.
+pub(super) fn succeed_anyhow(job: &Job, number: i32, _read: i64) -> Result<Job, Discarded> {
+    let mut next = job.clone();
+    next.state = JobState::Succeeded;
+    next.completed_by = Some(number);
+    next.version += 1;
+    Ok(next)
+}
+
+/// Whoever comes writes while the job looks undecided.
+pub(super) fn succeed_by_state(job: &Job, number: i32, read: i64) -> Result<Job, Discarded> {
+    if job.state.is_terminal() { Err(Discarded { read, now: job.version }) } else { succeed_anyhow(job, number, read) }
+}
+
+/// Back into the queue, whether or not something was sent.
+pub(super) fn lapse_and_repeat(job: &Job, number: i32) -> Lapse {
+    let mut innocent = job.clone();
+    for attempt in &mut innocent.attempts {
+        if attempt.number == number && attempt.state == AttemptState::Running {
+            attempt.state = AttemptState::Starting;
+            attempt.effect_started = false;
+        }
+    }
+    lapse(&innocent, number)
+}
+
+/// Cancels what is decided, too.
+pub(super) fn cancel_decided(job: &Job, accept_unknown_effect: bool) -> CancelOutcome {
+    match cancel_job(job, accept_unknown_effect) {
+        CancelOutcome::Terminal => {
+            let mut next = job.clone();
+            next.state = JobState::Cancelled;
+            next.cancel = Cancel::Done;
+            next.version += 1;
+            CancelOutcome::Cancelled(next)
+        }
+        other => other,
+    }
+}
+
+/// Cancels at once, whatever is under way.
+pub(super) fn cancel_under_way(job: &Job, _accept_unknown_effect: bool) -> CancelOutcome {
+    let mut innocent = job.clone();
+    for attempt in &mut innocent.attempts {
+        attempt.effect_started = false;
+    }
+    cancel_job(&innocent, true)
+}
+
+/// A deadline is a failure.
+pub(super) fn deadline_is_failure(waited: Duration) -> Verdict {
+    Verdict::Failed {
+        code: "timed-out".to_owned(),
+        message: format!("no answer within {} ms", waited.as_millis()),
+        retry: true,
+        retry_after: None,
+    }
+}
+
+fn as_failure(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Unknown { reason: message } | Verdict::Duplicate { message } => {
+            Verdict::Failed { code: "failed".to_owned(), message, retry: true, retry_after: None }
+        }
+        other => other,
+    }
+}
+
+/// Any server error is a refusal.
+pub(super) fn server_error_is_failure(answer: &Answer) -> Verdict {
+    let verdict = classify(answer);
+    if matches!(answer, Answer::Status { code: 500..=599, .. }) { as_failure(verdict) } else { verdict }
+}
+
+/// A duplicate is a refusal for good.
+pub(super) fn duplicate_is_failure(answer: &Answer) -> Verdict {
+    match classify(answer) {
+        Verdict::Duplicate { message } => {
+            Verdict::Failed { code: "duplicate".to_owned(), message, retry: false, retry_after: None }
+        }
+        other => other,
+    }
+}
+
+/// "Nothing found" is final at once.
+pub(super) fn believe_nothing_found(found: &Found, _waited: Duration, _max_latency: Duration) -> Conclusion {
+    match found {
+        Found::Succeeded(result) => Conclusion::Succeeded(result.clone()),
+        Found::Failed(message) => Conclusion::Failed(message.clone()),
+        Found::Nothing => Conclusion::NotExecuted,
+        Found::Pending | Found::NoAnswer(_) => Conclusion::StillUnknown,
+    }
+}
+
+/// The bytes of the body, as they came.
+pub(super) fn fingerprint_of_bytes(_intent: &Intent<'_>, raw: &[u8]) -> Fingerprint {
+    Fingerprint(Sha256::digest(raw).into())
+}
+
+/// The body, whatever it was sent to.
+pub(super) fn fingerprint_of_body(intent: &Intent<'_>, _raw: &[u8]) -> Fingerprint {
+    fingerprint(&Intent { method: "", route: "", path: "", query: "", media_type: "", body: intent.body })
+}
+
+/// Anybody is the provider.
+#[expect(clippy::unnecessary_wraps, reason = "it stands in for a function that refuses")]
+pub(super) fn anybody(_callback: &Signed<'_>) -> Result<(), Refusal> {
+    Ok(())
+}
+
+/// Once signed, always fresh.
+pub(super) fn however_old(callback: &Signed<'_>) -> Result<(), Refusal> {
+    let now = callback.timestamp.parse().map_err(|_| Refusal::Timestamp)?;
+    verify(&Signed { now, ..*callback })
+}

@@ -1,0 +1,204 @@
+//! What an answer of the provider says about the effect. The one question is: could it have happened?
+
+use std::time::Duration;
+
+/// What came back from a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// There is no complete answer.
+    None(Unanswered),
+    /// A complete answer.
+    Status {
+        /// The HTTP status code.
+        code: u16,
+        /// The `Retry-After` header, if it was there and readable.
+        retry_after: Option<Duration>,
+        /// What the body says.
+        body: Body,
+    },
+}
+
+/// How a call ended without an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unanswered {
+    /// No byte of the body left: refused connection, DNS, TLS.
+    NeverSent(String),
+    /// Bytes may have left: timeout, reset, closed or broken answer.
+    Lost(String),
+}
+
+/// What the body of an answer says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// The work is done, and this is what came out.
+    Result {
+        /// Any JSON.
+        result: serde_json::Value,
+        /// The provider's own name for the work.
+        reference: Option<String>,
+    },
+    /// The provider took the work and reports later.
+    Accepted {
+        /// The provider's own name for the work.
+        reference: Option<String>,
+    },
+    /// An error of the provider's own making.
+    Error {
+        /// A word for machines.
+        code: String,
+        /// A sentence for people.
+        message: String,
+    },
+    /// Nothing of the above.
+    Unreadable,
+}
+
+/// What the service concludes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// The effect happened.
+    Succeeded {
+        /// Any JSON.
+        result: serde_json::Value,
+        /// The provider's own name for the work.
+        reference: Option<String>,
+    },
+    /// The provider works on it; the result comes by callback or probe.
+    Accepted {
+        /// The provider's own name for the work.
+        reference: Option<String>,
+    },
+    /// The effect definitely did not happen.
+    Failed {
+        /// A word for machines.
+        code: String,
+        /// A sentence for people.
+        message: String,
+        /// Whether the same request may succeed later.
+        retry: bool,
+        /// The provider asks to wait that long.
+        retry_after: Option<Duration>,
+    },
+    /// The provider saw this client reference before: evidence that an earlier call arrived.
+    Duplicate {
+        /// A sentence for people.
+        message: String,
+    },
+    /// The effect may have happened.
+    Unknown {
+        /// A sentence for people.
+        reason: String,
+    },
+}
+
+/// Judges an answer.
+#[must_use]
+pub fn classify(answer: &Answer) -> Verdict {
+    let (code, retry_after, body) = match answer {
+        Answer::None(Unanswered::NeverSent(reason)) => {
+            return Verdict::Failed {
+                code: "never-sent".to_owned(),
+                message: reason.clone(),
+                retry: true,
+                retry_after: None,
+            };
+        }
+        Answer::None(Unanswered::Lost(reason)) => return Verdict::Unknown { reason: reason.clone() },
+        Answer::Status { code, retry_after, body } => (*code, *retry_after, body),
+    };
+    let said = || match body {
+        Body::Error { code: word, message } => format!("the provider answered {code} {word}: {message}"),
+        _ => format!("the provider answered {code}"),
+    };
+    let failed = |retry| Verdict::Failed {
+        code: match body {
+            Body::Error { code, .. } => code.clone(),
+            _ => format!("http-{code}"),
+        },
+        message: said(),
+        retry,
+        retry_after,
+    };
+    match (code, body) {
+        (200..=299, Body::Result { result, reference }) => {
+            Verdict::Succeeded { result: result.clone(), reference: reference.clone() }
+        }
+        (202, Body::Accepted { reference }) => Verdict::Accepted { reference: reference.clone() },
+        // Taken for a duplicate: something with this reference exists, so "failed" would be a lie.
+        (409, _) => Verdict::Duplicate { message: said() },
+        // 408 and 499 are told by whoever stopped waiting, which need not be whoever does the work.
+        (408 | 499, _) => Verdict::Unknown { reason: said() },
+        (429, _) => failed(true),
+        (503, _) if retry_after.is_some() => failed(true),
+        (400..=498, _) => failed(false),
+        _ => Verdict::Unknown { reason: said() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(verdict: &Verdict) -> &'static str {
+        match verdict {
+            Verdict::Succeeded { .. } => "succeeded",
+            Verdict::Accepted { .. } => "accepted",
+            Verdict::Failed { retry: true, .. } => "failed, again",
+            Verdict::Failed { retry: false, .. } => "failed",
+            Verdict::Duplicate { .. } => "duplicate",
+            Verdict::Unknown { .. } => "unknown",
+        }
+    }
+
+    fn bodies() -> [Body; 4] {
+        [
+            Body::Result { result: serde_json::json!(1), reference: None },
+            Body::Accepted { reference: None },
+            Body::Error { code: "e".to_owned(), message: "m".to_owned() },
+            Body::Unreadable,
+        ]
+    }
+
+    /// The law, written a second time and differently: by what each status may mean at all.
+    fn expected(code: u16, asks_to_wait: bool, body: &Body) -> &'static str {
+        match code {
+            202 if matches!(body, Body::Accepted { .. }) => "accepted",
+            200..=299 if matches!(body, Body::Result { .. }) => "succeeded",
+            409 => "duplicate",
+            429 => "failed, again",
+            503 if asks_to_wait => "failed, again",
+            408 | 499 => "unknown",
+            c if c / 100 == 4 => "failed",
+            _ => "unknown",
+        }
+    }
+
+    #[test]
+    fn every_status_with_every_body_follows_the_table() {
+        for code in 100..=599 {
+            for retry_after in [None, Some(Duration::from_secs(1))] {
+                for body in bodies() {
+                    let answer = Answer::Status { code, retry_after, body: body.clone() };
+                    let verdict = kind(&classify(&answer));
+                    assert_eq!(verdict, expected(code, retry_after.is_some(), &body), "{answer:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_never_left_is_a_failure_without_an_answer() {
+        let never = classify(&Answer::None(Unanswered::NeverSent("connection refused".to_owned())));
+        assert_eq!(kind(&never), "failed, again");
+        let lost = classify(&Answer::None(Unanswered::Lost("connection reset".to_owned())));
+        assert_eq!(kind(&lost), "unknown");
+    }
+
+    #[test]
+    fn a_server_error_without_a_word_about_the_work_is_unknown() {
+        for code in [500, 502, 503, 504] {
+            let answer = Answer::Status { code, retry_after: None, body: Body::Unreadable };
+            assert_eq!(kind(&classify(&answer)), "unknown", "{code}");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Speaking to providers.
+
+mod client;
+mod wire;
+
+pub(crate) use client::{Call, ProviderClient};

@@ -1,0 +1,164 @@
+use std::time::Duration;
+
+use crate::domain::{
+    Answer, CancelOutcome, Discarded, Fingerprint, Intent, Job, Json, JsonRefusal, Lapse, StartRefusal, Verdict,
+    cancel_job, classify, fingerprint, lapse, parse, pick_up, start, succeed,
+};
+use crate::signature::{self, Signed};
+use crate::store::{Claim, Statements, insert_then_look};
+
+/// What a provider says about a client reference.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Found {
+    /// The work was done.
+    Succeeded(serde_json::Value),
+    /// The work was taken up and definitely failed.
+    Failed(String),
+    /// The work is under way.
+    Pending,
+    /// No trace of it.
+    Nothing,
+    /// No usable answer.
+    NoAnswer(String),
+}
+
+/// What follows from what a provider says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Conclusion {
+    Succeeded(serde_json::Value),
+    Failed(String),
+    NotExecuted,
+    StillUnknown,
+}
+
+/// What comes first: noting that the effect may start, or starting it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    BeforeTheCall,
+    AfterTheCall,
+}
+
+/// The places where the service decides. Each holds the honest decision; a [`Defect`](crate::Defect) replaces one and
+/// leaves the code that asks alone.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    /// The statements.
+    pub(crate) sql: Statements,
+    /// Statements to run once at start, before anything is served.
+    pub(crate) preparation: Vec<&'static str>,
+    /// How a key is claimed.
+    pub(crate) claim: Claim,
+    /// Whose keys live together.
+    pub(crate) scope: fn(&str) -> String,
+    /// How a key is spelled when it is compared.
+    pub(crate) key: fn(&str) -> String,
+    /// The same for a job that is to run later.
+    pub(crate) scheduled_key: fn(&str) -> String,
+    /// The same for an item of a batch.
+    pub(crate) batch_key: fn(&str) -> String,
+    /// How a body is read.
+    pub(crate) read: fn(&[u8]) -> Result<Json, JsonRefusal>,
+    /// What makes two requests one intent.
+    pub(crate) fingerprint: fn(&Intent<'_>, &[u8]) -> Fingerprint,
+    /// Whether a stored fingerprint is that of the request.
+    pub(crate) same_intent: fn(&[u8], &Fingerprint) -> bool,
+    /// Whether a request with an invalid body claims its key.
+    pub(crate) invalid_claims: bool,
+    /// Whether somebody may start an attempt.
+    pub(crate) start: fn(&Job) -> Result<Job, StartRefusal>,
+    /// Whether a worker may.
+    pub(crate) pick_up: fn(&Job) -> Result<Job, StartRefusal>,
+    /// Whether a result still counts.
+    pub(crate) succeed: fn(&Job, i32, i64) -> Result<Job, Discarded>,
+    /// What a lapsed lease means.
+    pub(crate) lapse: fn(&Job, i32) -> Lapse,
+    /// What a wish to cancel leads to.
+    pub(crate) cancel_job: fn(&Job, bool) -> CancelOutcome,
+    /// Statements to run on a cancelled job; `$1` is its id.
+    pub(crate) after_cancel: &'static [&'static str],
+    /// What an answer says.
+    pub(crate) classify: fn(&Answer) -> Verdict,
+    /// What a passed deadline says.
+    pub(crate) at_deadline: fn(Duration) -> Verdict,
+    /// What a provider's knowledge says; the last two are how long ago the call was and the longest that a trace of
+    /// it may take to appear.
+    pub(crate) conclude: fn(&Found, Duration, Duration) -> Conclusion,
+    /// What the provider knows the work by.
+    pub(crate) reference: fn(&str, i32) -> String,
+    /// When the write-ahead mark is committed.
+    pub(crate) mark: Mark,
+    /// Whether a worker renews its leases.
+    pub(crate) heartbeats: bool,
+    /// How often a call whose connection broke is sent again by itself.
+    pub(crate) resends: u32,
+    /// Whether an attempt whose result could not be written at once is carried out again.
+    pub(crate) repeat_effect_on_conflict: bool,
+    /// Whether a callback is authentic.
+    pub(crate) authentic: fn(&Signed<'_>) -> Result<(), signature::Refusal>,
+}
+
+impl Rules {
+    /// The rules of a correct service.
+    pub(crate) fn honest() -> Self {
+        Self {
+            sql: Statements::honest(),
+            preparation: Vec::new(),
+            claim: insert_then_look,
+            scope: str::to_owned,
+            key: str::to_owned,
+            scheduled_key: str::to_owned,
+            batch_key: str::to_owned,
+            read: parse,
+            fingerprint: |intent, _| fingerprint(intent),
+            same_intent: |stored, asked| stored == asked.0,
+            invalid_claims: false,
+            start,
+            pick_up,
+            succeed,
+            lapse,
+            cancel_job,
+            after_cancel: &[],
+            classify,
+            at_deadline: |waited| Verdict::Unknown { reason: format!("no answer within {} ms", waited.as_millis()) },
+            conclude,
+            reference: |job, _| job.to_owned(),
+            mark: Mark::BeforeTheCall,
+            heartbeats: true,
+            resends: 0,
+            repeat_effect_on_conflict: false,
+            authentic: signature::verify,
+        }
+    }
+}
+
+/// "Nothing found" counts only once the call can no longer turn up.
+fn conclude(found: &Found, waited: Duration, max_latency: Duration) -> Conclusion {
+    match found {
+        Found::Succeeded(result) => Conclusion::Succeeded(result.clone()),
+        Found::Failed(message) => Conclusion::Failed(message.clone()),
+        Found::Nothing if waited > max_latency => Conclusion::NotExecuted,
+        Found::Nothing | Found::Pending | Found::NoAnswer(_) => Conclusion::StillUnknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_decides_only_by_evidence() {
+        let (early, late, limit) = (Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(2));
+        let done = serde_json::json!("done");
+        for (found, waited, conclusion) in [
+            (Found::Succeeded(done.clone()), early, Conclusion::Succeeded(done)),
+            (Found::Failed("no".to_owned()), early, Conclusion::Failed("no".to_owned())),
+            (Found::Pending, late, Conclusion::StillUnknown),
+            (Found::Nothing, early, Conclusion::StillUnknown),
+            (Found::Nothing, limit, Conclusion::StillUnknown),
+            (Found::Nothing, late, Conclusion::NotExecuted),
+            (Found::NoAnswer("refused".to_owned()), late, Conclusion::StillUnknown),
+        ] {
+            assert_eq!(conclude(&found, waited, limit), conclusion, "{found:?} after {waited:?}");
+        }
+    }
+}

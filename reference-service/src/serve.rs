@@ -1,0 +1,121 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::api::{App, router};
+use crate::metrics::Metrics;
+use crate::provider::ProviderClient;
+use crate::rules::Rules;
+use crate::store::{Store, StoreError, prepare};
+use crate::worker::{Phase, Shop, Stop, work};
+use crate::{Config, Error};
+
+/// Runs the service until `shutdown` resolves, then drains: nothing new is taken up, and what is under way gets
+/// [`Config::drain`] to finish. An attempt that does not make it is left as unknown, never as failed.
+///
+/// `ready` gets the address as soon as requests are accepted.
+pub async fn serve(
+    config: Config,
+    ready: oneshot::Sender<SocketAddr>,
+    shutdown: impl Future<Output = ()> + Send,
+) -> Result<(), Error> {
+    config.check()?;
+    let bind = |source| Error::Bind { listen: config.listen, source };
+    let listener = TcpListener::bind(config.listen).await.map_err(bind)?;
+    let address = listener.local_addr().map_err(bind)?;
+
+    let mut rules = Rules::honest();
+    for defect in &config.defects {
+        defect.plant(&mut rules);
+    }
+    let rules = Arc::new(rules);
+    let config = Arc::new(config);
+    prepare(Arc::clone(&config)).await?;
+    let api_store = Store::new(&config, Arc::clone(&rules), config.api_connections)?;
+    if !rules.preparation.is_empty() {
+        api_store.run(rules.preparation.join(";\n")).await.map_err(database)?;
+    }
+    api_store.add_tokens(config.tokens.clone()).await.map_err(database)?;
+
+    let metrics = Arc::new(Metrics::new());
+    let (phase, stop) = Stop::new();
+    let mut crew = JoinSet::new();
+    let mut worker_store = None;
+    if config.role.works() {
+        // A pool of its own: requests that wait for a lock must not keep results from being written.
+        let store = Store::new(&config, Arc::clone(&rules), config.worker_connections)?;
+        worker_store = Some(store.clone());
+        crew.spawn(work(Shop {
+            store,
+            client: ProviderClient::new()?,
+            config: Arc::clone(&config),
+            metrics: Arc::clone(&metrics),
+            stop: stop.clone(),
+            name: format!("{}-{}", std::process::id(), &Uuid::new_v4().simple().to_string()[..8]).into(),
+        }));
+    }
+    let app = App::new(api_store.clone(), Arc::clone(&config), metrics, stop.clone());
+    let draining = stop.clone();
+    let mut server = tokio::spawn(
+        axum::serve(listener, router(app))
+            .with_graceful_shutdown(async move { draining.reached(Phase::Draining).await })
+            .into_future(),
+    );
+    // Nobody may be waiting for the address.
+    let _ = ready.send(address);
+
+    let served = tokio::select! {
+        () = shutdown => None,
+        served = &mut server => Some(served),
+    };
+    // The receivers live as long as the service, so these can't fail.
+    let _ = phase.send(Phase::Draining);
+    let drained = tokio::time::timeout(config.drain, async {
+        if served.is_none() {
+            let _ = (&mut server).await;
+        }
+        while crew.join_next().await.is_some() {}
+    });
+    if drained.await.is_err() {
+        tracing::warn!("not everything finished in time");
+        let _ = phase.send(Phase::Stopping);
+        server.abort();
+        // Attempts only have to note that they don't know how they ended.
+        let _ = tokio::time::timeout(config.lease, async { while crew.join_next().await.is_some() {} }).await;
+    }
+    if let Some(store) = worker_store {
+        store.close().await;
+    }
+    api_store.close().await;
+    match served {
+        Some(Ok(Err(source))) => Err(Error::Serve { source }),
+        _ => Ok(()),
+    }
+}
+
+fn database(error: StoreError) -> Error {
+    Error::Database {
+        source: match error {
+            StoreError::Unreachable(source) | StoreError::Refused(source) => source,
+            other => sqlx::Error::Protocol(other.to_string()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Callers spawn it; whether they can is not visible in its signature.
+    #[test]
+    fn the_service_and_its_migrations_can_be_spawned() {
+        fn spawnable(_: impl Future + Send) {}
+        let (ready, _address) = oneshot::channel();
+        spawnable(serve(Config::default(), ready, std::future::pending()));
+        spawnable(crate::migrate("postgres://localhost/"));
+    }
+}

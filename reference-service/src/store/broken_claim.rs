@@ -1,0 +1,122 @@
+//! Ways to claim a key that public services used, and that let two intents through or none.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+
+use super::transaction::transaction;
+use super::{Claimed, EventKind, NewJob, Store, StoreError, Wait};
+
+/// Looks whether the key is there, and inserts when it is not. Between the two, anybody may do the same.
+pub(crate) fn look_then_insert<'a>(store: &'a Store, new: &'a NewJob) -> BoxFuture<'a, Result<Claimed, StoreError>> {
+    Box::pin(async move {
+        transaction!(store, Wait::Briefly, |tx| {
+            match store.find_by_key(tx, &new.owner, &new.key).await? {
+                Some(found) => store.judge(tx, new, found).await?,
+                None => match store.insert_job(tx, new).await? {
+                    Some(made) => Claimed::Created(Box::new(made)),
+                    None => Claimed::Conflict,
+                },
+            }
+        })
+    })
+}
+
+/// The same behind a lock that lives in this process: fine until there is a second one.
+pub(crate) fn look_then_insert_in_memory<'a>(
+    store: &'a Store,
+    new: &'a NewJob,
+) -> BoxFuture<'a, Result<Claimed, StoreError>> {
+    static ONE_AT_A_TIME: OnceLock<Arc<tokio::sync::Mutex<()>>> = OnceLock::new();
+    Box::pin(async move {
+        let lock = Arc::clone(ONE_AT_A_TIME.get_or_init(Arc::default));
+        let _held = lock.lock().await;
+        look_then_insert(store, new).await
+    })
+}
+
+/// Makes the job and puts it into the queue in a second transaction. Dying between the two strands it.
+pub(crate) fn insert_then_enqueue<'a>(
+    store: &'a Store,
+    new: &'a NewJob,
+) -> BoxFuture<'a, Result<Claimed, StoreError>> {
+    /// A time that no worker lives to see.
+    const NEVER: i64 = 32_503_680_000_000_000;
+    Box::pin(async move {
+        let parked = NewJob { run_at: Some(NEVER), ..new.clone() };
+        let claimed = super::insert_then_look(store, &parked).await?;
+        if let Claimed::Created(_) = claimed {
+            transaction!(store, Wait::Patiently, |tx| {
+                store
+                    .query(
+                        "UPDATE jobs SET run_at = \
+                         coalesce('epoch'::timestamptz + $2::bigint * interval '1 microsecond', now()) WHERE id = $1",
+                    )
+                    .bind(new.id)
+                    .bind(new.run_at)
+                    .execute(&mut *tx)
+                    .await?;
+                store.wake_workers(tx).await?;
+            })?;
+        }
+        Ok(claimed)
+    })
+}
+
+/// Answers before the commit.
+pub(crate) fn answer_then_commit<'a>(
+    store: &'a Store,
+    new: &'a NewJob,
+) -> BoxFuture<'a, Result<Claimed, StoreError>> {
+    /// Long enough that a client which reads right away sees nothing.
+    const FLUSH: Duration = Duration::from_millis(50);
+    Box::pin(async move {
+        let mut transaction = store.begin(Wait::Briefly).await?;
+        let claimed = match store.insert_job(&mut transaction, new).await? {
+            Some(made) => Claimed::Created(Box::new(made)),
+            None => match store.find_by_key(&mut transaction, &new.owner, &new.key).await? {
+                Some(found) => store.judge(&mut transaction, new, found).await?,
+                None => Claimed::Conflict,
+            },
+        };
+        tokio::spawn(async move {
+            tokio::time::sleep(FLUSH).await;
+            transaction.commit().await
+        });
+        Ok(claimed)
+    })
+}
+
+/// A replay of a job that failed makes a new one: the failure was cached as if it were an HTTP error.
+pub(crate) fn failed_frees_key<'a>(store: &'a Store, new: &'a NewJob) -> BoxFuture<'a, Result<Claimed, StoreError>> {
+    Box::pin(async move {
+        transaction!(store, Wait::Briefly, |tx| {
+            store
+                .query(
+                    "UPDATE jobs SET idempotency_key = 'freed-' || id \
+                     WHERE owner = $1 AND idempotency_key = $2 AND state = 'failed'",
+                )
+                .bind(&new.owner)
+                .bind(&new.key)
+                .execute(&mut *tx)
+                .await?;
+        })?;
+        super::insert_then_look(store, new).await
+    })
+}
+
+/// A request whose body is invalid claims its key nevertheless.
+pub(crate) async fn claim_for_nothing(store: &Store, new: &NewJob) -> Result<(), StoreError> {
+    if let Claimed::Created(made) = super::insert_then_look(store, new).await? {
+        transaction!(store, Wait::Patiently, |tx| {
+            store
+                .query("UPDATE jobs SET state = 'failed', settled_at = now() WHERE id = $1")
+                .bind(made.id)
+                .execute(&mut *tx)
+                .await?;
+            store.log(tx, made.id, EventKind::JobFailed, None, Some("the body was invalid")).await?;
+        })?;
+    }
+    Ok(())
+}

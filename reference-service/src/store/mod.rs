@@ -1,0 +1,41 @@
+//! All SQL of the service.
+
+mod broken;
+mod broken_claim;
+mod callback;
+mod cancel;
+mod claim;
+mod error;
+mod event;
+mod finish;
+mod pool;
+mod probe;
+mod progress;
+mod read;
+mod record;
+mod save;
+mod schema;
+mod start;
+mod statements;
+mod sweep;
+mod token;
+mod transaction;
+
+pub(crate) use broken::*;
+pub(crate) use broken_claim::*;
+pub(crate) use callback::*;
+pub(crate) use cancel::*;
+pub(crate) use claim::*;
+pub(crate) use error::*;
+pub(crate) use event::*;
+pub(crate) use finish::*;
+pub(crate) use pool::*;
+pub(crate) use probe::*;
+pub(crate) use read::*;
+pub(crate) use record::*;
+pub(crate) use save::*;
+pub use schema::migrate;
+pub(crate) use schema::*;
+pub(crate) use start::*;
+pub(crate) use statements::*;
+pub(crate) use token::digest;

@@ -1,0 +1,169 @@
+use std::time::{Duration, SystemTime};
+
+use sqlx::{PgConnection, Row as _};
+use uuid::Uuid;
+
+use super::transaction::transaction;
+use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait, micros};
+use crate::domain::{Job, StartRefusal};
+
+/// The provider of an attempt whose job has no chain.
+pub(crate) const NO_PROVIDER: &str = "none";
+
+/// An attempt that a worker holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    pub(crate) job: JobRecord,
+    pub(crate) number: i32,
+    pub(crate) provider: String,
+}
+
+/// What became of the wish for another attempt.
+#[derive(Debug)]
+pub(crate) enum Started {
+    /// The attempt of that number is recorded.
+    Yes(i32, Box<JobRecord>),
+    /// Refused, with the job as it is.
+    No(StartRefusal, Box<JobRecord>),
+    /// The job names no such provider.
+    UnknownProvider(Box<JobRecord>),
+    /// There is no such job.
+    NotFound,
+}
+
+impl Store {
+    /// Records an attempt on behalf of somebody who asked for it. A worker claims it later.
+    pub(crate) async fn start_attempt(&self, job: Uuid, provider: Option<&str>) -> Result<Started, StoreError> {
+        transaction!(self, Wait::Briefly, |tx| {
+            match self.lock(tx, job).await? {
+                None => Started::NotFound,
+                Some(record) => match (self.rules.start)(&record.job()) {
+                    Err(refusal) => {
+                        let detail = format!("{refusal:?}");
+                        self.log(tx, job, EventKind::AttemptRefused, None, Some(&detail)).await?;
+                        Started::No(refusal, Box::new(record))
+                    }
+                    Ok(after) => {
+                        let chosen = provider.or_else(|| record.next_provider()).unwrap_or(NO_PROVIDER).to_owned();
+                        if provider.is_some() && !record.providers.contains(&chosen) {
+                            Started::UnknownProvider(Box::new(record))
+                        } else {
+                            let number = self.add_attempt(tx, &record, &after, &chosen, None).await?;
+                            self.wake_workers(tx).await?;
+                            let now = self.load(tx, job).await?.unwrap_or(record);
+                            Started::Yes(number, Box::new(now))
+                        }
+                    }
+                },
+            }
+        })
+    }
+
+    /// Takes the next job from the queue.
+    pub(crate) async fn pick_up(&self, worker: &str, lease: Duration) -> Result<Option<Work>, StoreError> {
+        transaction!(self, Wait::Patiently, |tx| {
+            let due = self.query(self.rules.sql.next_in_queue).fetch_optional(&mut *tx).await?;
+            let mut work = None;
+            if let Some(row) = due
+                && let Some(record) = self.load(tx, row.try_get("id")?).await?
+                && let Ok(after) = (self.rules.pick_up)(&record.job())
+            {
+                let provider = record.same_provider().unwrap_or(NO_PROVIDER).to_owned();
+                let number = self.add_attempt(tx, &record, &after, &provider, Some((worker, lease))).await?;
+                work = Some(Work { job: record, number, provider });
+            }
+            work
+        })
+    }
+
+    /// Takes an attempt that somebody asked for and no worker holds yet.
+    pub(crate) async fn claim_attempt(&self, worker: &str, lease: Duration) -> Result<Option<Work>, StoreError> {
+        transaction!(self, Wait::Patiently, |tx| {
+            let row = self
+                .query(
+                    "UPDATE attempts SET worker = $1 WHERE (job_id, number) IN ( \
+                        SELECT job_id, number FROM attempts WHERE state = 'starting' AND lease_until IS NULL \
+                        ORDER BY started_at LIMIT 1 FOR UPDATE SKIP LOCKED) \
+                     RETURNING job_id, number, provider",
+                )
+                .bind(worker)
+                .fetch_optional(&mut *tx)
+                .await?;
+            let mut work = None;
+            if let Some(row) = row {
+                let (id, number): (Uuid, i32) = (row.try_get("job_id")?, row.try_get("number")?);
+                self.hold(tx, id, number, lease).await?;
+                if let Some(job) = self.load(tx, id).await? {
+                    work = Some(Work { job, number, provider: row.try_get("provider")? });
+                }
+            }
+            work
+        })
+    }
+
+    /// How long until the next job in the queue is due; `None` when nothing waits.
+    pub(crate) async fn next_due(&self) -> Result<Option<Duration>, StoreError> {
+        transaction!(self, Wait::Patiently, |tx| {
+            let row = self
+                .query(
+                    "SELECT (extract(epoch FROM min(run_at) - now()) * 1000000)::bigint AS due \
+                     FROM jobs WHERE state = 'queued' AND attention IS NULL",
+                )
+                .fetch_one(tx)
+                .await?;
+            row.try_get::<Option<i64>, _>("due")?
+                .map(|due| Duration::from_micros(u64::try_from(due).unwrap_or_default()))
+        })
+    }
+
+    /// Takes or renews a lease; false when the attempt is no longer to be held.
+    pub(super) async fn hold(
+        &self,
+        tx: &mut PgConnection,
+        job: Uuid,
+        number: i32,
+        lease: Duration,
+    ) -> Result<bool, StoreError> {
+        let own_clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let held = self
+            .query(self.rules.sql.lease)
+            .bind(job)
+            .bind(number)
+            .bind(micros(lease))
+            .bind(micros(own_clock))
+            .execute(tx)
+            .await?;
+        Ok(held.rows_affected() == 1)
+    }
+
+    /// Inserts the attempt that the rules added, and moves the job.
+    async fn add_attempt(
+        &self,
+        tx: &mut PgConnection,
+        before: &JobRecord,
+        after: &Job,
+        provider: &str,
+        holder: Option<(&str, Duration)>,
+    ) -> Result<i32, StoreError> {
+        let (number, version) =
+            after.attempts.last().map_or((1, before.version), |added| (added.number, added.job_version));
+        self.save(tx, before, after, &Beside::default()).await?;
+        self.query(
+            "INSERT INTO attempts (job_id, number, exclusive, provider, job_version, worker) \
+             VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(before.id)
+        .bind(number)
+        .bind(before.mode == crate::domain::Mode::Exclusive)
+        .bind(provider)
+        .bind(version)
+        .bind(holder.map(|(worker, _)| worker))
+        .execute(&mut *tx)
+        .await?;
+        if let Some((_, lease)) = holder {
+            self.hold(tx, before.id, number, lease).await?;
+        }
+        self.log(tx, before.id, EventKind::AttemptStarted, Some(number), Some(provider)).await?;
+        Ok(number)
+    }
+}

@@ -1,0 +1,54 @@
+use std::time::Duration;
+
+use super::StoreError;
+
+/// How often a transaction is run again, and how long to pause before.
+pub(crate) struct Tries {
+    left: u32,
+    pause: Duration,
+}
+
+impl Tries {
+    pub(crate) const fn new() -> Self {
+        Self { left: 8, pause: Duration::from_millis(2) }
+    }
+
+    /// Waits before the next try, or gives the error back when there is none.
+    pub(crate) async fn again(&mut self, error: StoreError) -> Result<(), StoreError> {
+        if self.left == 0 || !error.is_transient() {
+            return Err(error);
+        }
+        self.left -= 1;
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(Duration::from_millis(250));
+        Ok(())
+    }
+}
+
+/// Runs a short transaction, and runs it again when the database says that nothing of it happened or the connection
+/// broke. Only for bodies that come to the same end when their commit went through unnoticed the first time.
+macro_rules! transaction {
+    ($store:expr, $wait:expr, |$tx:ident| $body:block) => {{
+        let mut tries = $crate::store::transaction::Tries::new();
+        loop {
+            let outcome: Result<_, $crate::store::StoreError> = async {
+                let mut transaction = $store.begin($wait).await?;
+                let $tx = &mut *transaction;
+                let value = $body;
+                transaction.commit().await?;
+                Ok(value)
+            }
+            .await;
+            match outcome {
+                Ok(value) => break Ok(value),
+                Err(error) => {
+                    if let Err(error) = tries.again(error).await {
+                        break Err(error);
+                    }
+                }
+            }
+        }
+    }};
+}
+
+pub(crate) use transaction;

@@ -1,0 +1,211 @@
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use uuid::Uuid;
+
+use super::heart::Heart;
+use super::{Phase, Shop, traceparent};
+use crate::Provider;
+use crate::domain::{Answer, Unanswered, Verdict};
+use crate::metrics::Counter;
+use crate::provider::Call;
+use crate::rules::Mark;
+use crate::store::{EventKind, Finished, JobRecord, Outcome, Source, StoreError, Work};
+
+/// An attempt in the hands of this worker.
+struct Held {
+    shop: Shop,
+    job: Uuid,
+    number: i32,
+    provider: Provider,
+    call: Call,
+}
+
+/// Carries an attempt out, from the write-ahead mark to the last late answer.
+pub(super) async fn carry_out(shop: Shop, work: Work, slot: OwnedSemaphorePermit) {
+    let (job, number) = (work.job.id, work.number);
+    shop.metrics.count(Counter::AttemptsStarted);
+    let Some(provider) = shop.config.provider(&work.provider).cloned() else {
+        let outcome = Outcome::Failed {
+            code: "no-provider".to_owned(),
+            message: format!("no provider `{}` is configured", work.provider),
+            retry: false,
+            retry_after: None,
+        };
+        bring_home(&shop, job, number, &outcome, Source::Worker).await;
+        return;
+    };
+    let call = Call {
+        url: provider.url.clone(),
+        reference: (shop.store.rules.reference)(&job.to_string(), number),
+        attempt: number,
+        kind: work.job.kind.clone(),
+        input: JobRecord::json(&work.job.input),
+        traceparent: traceparent(work.job.traceparent.as_deref()),
+    };
+    Held { shop, job, number, provider, call }.run(slot).await;
+}
+
+impl Held {
+    async fn run(self, slot: OwnedSemaphorePermit) {
+        let before = self.shop.store.rules.mark == Mark::BeforeTheCall;
+        if before && !self.mark().await {
+            return;
+        }
+        let deadline = self.provider.timeout.unwrap_or(self.shop.config.attempt_timeout);
+        let started = tokio::time::Instant::now();
+        let mut heart = Heart::start(&self.shop, self.job, self.number);
+        let mut answer = pin!(self.send());
+        let mut verdict = tokio::select! {
+            answer = &mut answer => Some((self.shop.store.rules.classify)(&answer)),
+            () = tokio::time::sleep(deadline) => None,
+            () = self.shop.stop.reached(Phase::Stopping) => Some(stopped()),
+        };
+        let answered = verdict.is_some();
+        if !before && !self.mark().await {
+            return;
+        }
+        if let Some(Verdict::Accepted { reference }) = &verdict {
+            self.note(EventKind::ProviderAccepted, None, reference.as_deref()).await;
+            verdict = tokio::select! {
+                () = tokio::time::sleep_until(started + deadline) => None,
+                () = heart.stopped() => return,
+                () = self.shop.stop.reached(Phase::Stopping) => Some(stopped()),
+            };
+        }
+        let verdict = verdict.unwrap_or_else(|| (self.shop.store.rules.at_deadline)(deadline));
+        self.conclude(verdict).await;
+        drop(heart);
+        drop(slot);
+        if answered {
+            return;
+        }
+        // Past the deadline nothing is decided by this worker any more, but an answer is still evidence.
+        let late = tokio::select! {
+            answer = &mut answer => answer,
+            () = tokio::time::sleep(self.shop.config.late_answers) => return,
+            () = self.shop.stop.reached(Phase::Draining) => return,
+        };
+        self.conclude((self.shop.store.rules.classify)(&late)).await;
+    }
+
+    /// Commits the write-ahead mark; false when nothing may be sent.
+    async fn mark(&self) -> bool {
+        match self.shop.store.mark_effect(self.job, self.number).await {
+            Ok(marked) => marked,
+            Err(error) => {
+                // Whether the mark is there or not, the lease runs out, and the sweeper sees which.
+                tracing::warn!(job = %self.job, attempt = self.number, %error, "the effect was not started");
+                false
+            }
+        }
+    }
+
+    /// Calls the provider, once.
+    async fn send(&self) -> Answer {
+        let mut resends = self.shop.store.rules.resends;
+        loop {
+            let answer = self.shop.client.call(&self.call).await;
+            if resends == 0 || !matches!(answer, Answer::None(Unanswered::Lost(_))) {
+                return answer;
+            }
+            resends -= 1;
+        }
+    }
+
+    async fn conclude(&self, verdict: Verdict) {
+        match verdict {
+            Verdict::Succeeded { result, reference } => {
+                self.bring(Outcome::Succeeded { result, reference }).await;
+            }
+            Verdict::Failed { code, message, retry, retry_after } => {
+                self.bring(Outcome::Failed { code, message, retry, retry_after }).await;
+            }
+            Verdict::Accepted { reference } => {
+                self.note(EventKind::ProviderAccepted, None, reference.as_deref()).await;
+            }
+            Verdict::Duplicate { message } => {
+                self.note(EventKind::DuplicateReported, Some(&message), None).await;
+                self.lose(&message, Duration::ZERO).await;
+                persist(&self.shop, self.job, || self.shop.store.probe_now(self.job, self.number)).await;
+            }
+            Verdict::Unknown { reason } => self.lose(&reason, self.shop.config.probe_pause).await,
+        }
+    }
+
+    async fn bring(&self, outcome: Outcome) {
+        if self.shop.store.rules.repeat_effect_on_conflict {
+            let policy = self.shop.config.retry_policy();
+            let store = &self.shop.store;
+            while let Err(StoreError::Again) =
+                store.finish_once(self.job, self.number, &outcome, Source::Worker, &policy).await
+            {
+                self.send().await;
+            }
+            return;
+        }
+        bring_home(&self.shop, self.job, self.number, &outcome, Source::Worker).await;
+    }
+
+    async fn lose(&self, reason: &str, probe_in: Duration) {
+        let probe_in = self.shop.probe_in(&self.provider.name).map(|_| probe_in);
+        let lost = persist(&self.shop, self.job, || {
+            self.shop.store.lose_track(self.job, self.number, reason, probe_in)
+        });
+        if lost.await == Some(true) {
+            self.shop.metrics.count(Counter::OutcomeUnknown);
+            tracing::warn!(job = %self.job, attempt = self.number, reason, "the outcome is unknown");
+        }
+    }
+
+    async fn note(&self, kind: EventKind, detail: Option<&str>, reference: Option<&str>) {
+        persist(&self.shop, self.job, || self.shop.store.note(self.job, self.number, kind, detail, reference)).await;
+    }
+}
+
+fn stopped() -> Verdict {
+    Verdict::Unknown { reason: "the service stopped before an answer came".to_owned() }
+}
+
+/// Writes what an attempt came to.
+pub(super) async fn bring_home(shop: &Shop, job: Uuid, number: i32, outcome: &Outcome, source: Source) {
+    let policy = shop.config.retry_policy();
+    match persist(shop, job, || shop.store.finish(job, number, outcome, source, &policy)).await {
+        Some(Finished::Accepted(state)) => {
+            shop.metrics.count(match outcome {
+                Outcome::Succeeded { .. } => Counter::OutcomeSucceeded,
+                Outcome::Failed { .. } => Counter::OutcomeFailed,
+            });
+            tracing::debug!(%job, attempt = number, %state, "an attempt came home");
+        }
+        Some(Finished::Discarded) => {
+            shop.metrics.count(Counter::ResultsDiscarded);
+            tracing::info!(%job, attempt = number, "a late result was discarded and kept for audit");
+        }
+        Some(Finished::NotFound) | None => {}
+    }
+}
+
+/// Tries until the database takes it: what a provider answered exists nowhere else. Gives up only when the process
+/// stops, and then the attempt is found as unknown.
+async fn persist<T, F: Future<Output = Result<T, StoreError>>>(
+    shop: &Shop,
+    job: Uuid,
+    mut write: impl FnMut() -> F,
+) -> Option<T> {
+    let mut pause = Duration::from_millis(50);
+    loop {
+        match write().await {
+            Ok(value) => return Some(value),
+            Err(error) => {
+                shop.metrics.count(Counter::DatabaseErrors);
+                tracing::warn!(%job, %error, "not written yet");
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => pause = (pause * 2).min(Duration::from_secs(2)),
+            () = shop.stop.reached(Phase::Stopping) => return None,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+mod cluster;
+mod double;
+mod gate;
+mod service;
+
+pub(crate) use cluster::database;
+pub(crate) use double::Double;
+pub(crate) use gate::LockGate;
+pub(crate) use service::{Answer, Service, eventually, input};

@@ -1,0 +1,70 @@
+//! The one sentence that says what became of a cell.
+
+use crate::model::{Cell, Outcome, Promise, Verdict};
+
+/// What became of the cell, in one sentence: the broken promise, the missing witness, the error, why it was skipped; for
+/// a cell that passed, what was seen.
+#[must_use]
+pub fn headline(cell: &Cell) -> String {
+    match cell.verdict {
+        Verdict::Fail => first_broken(cell)
+            .map_or_else(|| format!("a promise of `{}` was broken", cell.scenario), sentence_of),
+        Verdict::Error => cell.error.as_ref().map_or_else(
+            || "the harness, the double or the target broke; the cause was not recorded".to_owned(),
+            |error| format!("{}: {}", error.code, error.message),
+        ),
+        Verdict::Inconclusive => why_inconclusive(cell),
+        Verdict::Skipped => {
+            cell.skipped.clone().unwrap_or_else(|| "skipped; the reason was not recorded".to_owned())
+        }
+        Verdict::Pass => {
+            let seen: Vec<&str> =
+                cell.witnesses.iter().filter(|w| w.seen).map(|w| w.detail.as_str()).collect();
+            seen.join("; ")
+        }
+    }
+}
+
+/// The broken promises of the cell, in the order in which they were judged.
+pub fn broken(cell: &Cell) -> impl Iterator<Item = &Promise> {
+    cell.promises.iter().filter(|promise| promise.outcome == Outcome::Broke)
+}
+
+/// The promise that the headline speaks of.
+#[must_use]
+pub fn first_broken(cell: &Cell) -> Option<&Promise> {
+    broken(cell).next()
+}
+
+/// The promise's sentence, or a plain one where none was given.
+#[must_use]
+pub fn sentence_of(promise: &Promise) -> String {
+    if promise.sentence.is_empty() {
+        format!("the promise `{}` was broken", promise.name)
+    } else {
+        promise.sentence.clone()
+    }
+}
+
+fn why_inconclusive(cell: &Cell) -> String {
+    let unseen: Vec<String> = cell
+        .witnesses
+        .iter()
+        .filter(|witness| !witness.seen)
+        .map(|witness| {
+            if witness.detail.is_empty() {
+                format!("witness `{}` was not seen", witness.name)
+            } else {
+                format!("witness `{}` was not seen: {}", witness.name, witness.detail)
+            }
+        })
+        .collect();
+    if !unseen.is_empty() {
+        return unseen.join("; ");
+    }
+    let undecided = cell.promises.iter().find(|promise| promise.outcome == Outcome::Undecided);
+    undecided.map_or_else(
+        || "the situation that the scenario is about was not produced".to_owned(),
+        |promise| format!("`{}` can't be decided: {}", promise.name, promise.sentence),
+    )
+}

@@ -1,0 +1,252 @@
+
+(() => {
+  "use strict";
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const one = (selector, root = document) => root.querySelector(selector);
+  const cells = all(".cell");
+  const form = one(".filter");
+  const query = one("#q");
+  const shown = one("#shown");
+  const switches = all(".switch");
+  const texts = new Map(cells.map((cell) => [cell, textOf(cell)]));
+  let zoom = 1;
+
+  // What a cell is found by. The timeline is left out: every cell has a client and a provider.
+  function textOf(cell) {
+    const parts = [one("summary", cell), one(".title", cell), ...all(".judged code", cell), one(".facts", cell)];
+    return parts.map((part) => (part ? part.textContent : "")).join(" ").toLowerCase();
+  }
+
+  function filter() {
+    const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const off = new Set(switches.filter((b) => b.getAttribute("aria-pressed") === "false").map((b) => b.dataset.v));
+    let count = 0;
+    for (const cell of cells) {
+      const text = texts.get(cell);
+      const fits = !off.has(cell.dataset.v) && words.every((word) => text.includes(word));
+      cell.hidden = !fits;
+      count += fits ? 1 : 0;
+    }
+    shown.textContent = count === cells.length ? `${count} cells` : `${count} of ${cells.length} cells`;
+  }
+
+  function openTarget() {
+    const id = decodeURIComponent(location.hash.slice(1));
+    const cell = id && document.getElementById(id);
+    if (!cell || !cell.classList.contains("cell")) return;
+    cell.open = true;
+    if (cell.hidden) {
+      query.value = "";
+      for (const button of switches) button.setAttribute("aria-pressed", "true");
+      filter();
+    }
+    cell.scrollIntoView();
+    one("summary", cell).focus({ preventScroll: true });
+  }
+
+  function step(by, fits) {
+    const visible = cells.filter((cell) => !cell.hidden && fits(cell));
+    if (!visible.length) return;
+    const now = document.activeElement && document.activeElement.closest(".cell");
+    const order = cells.indexOf(now);
+    const next = by > 0
+      ? visible.find((cell) => cells.indexOf(cell) > order)
+      : visible.findLast((cell) => now && cells.indexOf(cell) < order);
+    const cell = next || (now ? null : visible[0]);
+    if (!cell) return;
+    one("summary", cell).focus({ preventScroll: true });
+    cell.scrollIntoView({ block: "nearest" });
+  }
+
+  // Only what hangs on the axis moves, so that text keeps its size.
+  function stretch(svg) {
+    const left = +svg.dataset.left;
+    const right = +svg.dataset.right;
+    const rest = svg.viewBox.baseVal.width - right;
+    const at = (x) => left + (x - left) * zoom;
+    const width = at(right) + rest;
+    svg.setAttribute("width", width);
+    svg.setAttribute("viewBox", `0 0 ${width} ${svg.getAttribute("height")}`);
+    for (const band of all(".b", svg)) band.setAttribute("width", width);
+    for (const part of all("[data-x]", svg)) {
+      const y = part.transform.baseVal[0].matrix.f;
+      part.setAttribute("transform", `translate(${at(+part.dataset.x)} ${y})`);
+      if (part.dataset.w === undefined) continue;
+      const wide = +part.dataset.w * zoom;
+      const bar = one("rect", part);
+      if (bar) bar.setAttribute("width", wide);
+      const end = one(".e", part);
+      if (end) end.setAttribute("transform", `translate(${wide} 0)`);
+    }
+  }
+
+  function setZoom(to) {
+    const before = zoom;
+    zoom = Math.min(16, Math.max(1, to));
+    if (zoom === before) return;
+    for (const svg of all(".cell[open] .tl")) rescale(svg);
+  }
+
+  function rescale(svg) {
+    if ((svg.dataset.zoom || "1") === String(zoom)) return;
+    // The view box is the one of the page as it was written.
+    svg.setAttribute("viewBox", svg.dataset.box);
+    stretch(svg);
+    svg.dataset.zoom = zoom;
+  }
+
+  function tools(figure) {
+    const pan = one(".pan", figure);
+    const svg = one(".tl", figure);
+    svg.dataset.box = svg.getAttribute("viewBox");
+    const bar = document.createElement("div");
+    bar.className = "tools";
+    const button = (text, name, act) => {
+      const made = document.createElement("button");
+      made.type = "button";
+      made.textContent = text;
+      made.setAttribute("aria-label", name);
+      made.addEventListener("click", act);
+      bar.append(made);
+    };
+    button("−", "Narrower timelines", () => setZoom(zoom / 1.5));
+    button("+", "Wider timelines", () => setZoom(zoom * 1.5));
+    button("1:1", "Timelines as they were", () => setZoom(1));
+    const told = document.createElement("output");
+    told.setAttribute("aria-live", "polite");
+    bar.append(told);
+    figure.prepend(bar);
+    const moments = all(".m", svg).sort((a, b) => +a.dataset.x - +b.dataset.x || +a.dataset.i - +b.dataset.i);
+    let current = -1;
+    const show = (moment) => {
+      for (const other of all(".on", svg)) other.classList.remove("on");
+      if (!moment) return;
+      moment.classList.add("on");
+      told.textContent = one("title", moment).textContent;
+    };
+    svg.addEventListener("pointerover", (event) => {
+      const moment = event.target.closest(".m");
+      if (moment) {
+        current = moments.indexOf(moment);
+        show(moment);
+      }
+    });
+    pan.addEventListener("keydown", (event) => {
+      const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!by || event.target !== pan) return;
+      event.preventDefault();
+      current = Math.min(moments.length - 1, Math.max(0, current + by));
+      show(moments[current]);
+      const box = moments[current].getBoundingClientRect();
+      const frame = pan.getBoundingClientRect();
+      if (box.left < frame.left || box.right > frame.right) pan.scrollLeft += box.left - frame.left - frame.width / 3;
+    });
+  }
+
+  function copyButton(block) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy the command");
+    const text = block.textContent;
+    button.addEventListener("click", async (event) => {
+      event.preventDefault();
+      try {
+        await navigator.clipboard.writeText(text);
+        button.textContent = "Copied";
+      } catch {
+        // Without the right to write to the clipboard, selecting is the next best.
+        getSelection().selectAllChildren(block);
+        button.textContent = "Selected";
+      }
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    });
+    block.classList.add("can");
+    block.append(button);
+  }
+
+  // Buttons and handlers are made when a cell is opened first: a page of 500 cells has to be there at once.
+  function ready(cell) {
+    if (cell.dataset.ready) return;
+    cell.dataset.ready = "yes";
+    all("pre.cmd", cell).forEach(copyButton);
+    all("figure", cell).forEach(tools);
+  }
+
+  for (const cell of cells) {
+    cell.addEventListener("toggle", () => {
+      if (!cell.open) return;
+      ready(cell);
+      all(".tl", cell).forEach(rescale);
+    });
+  }
+  all(".troubles pre.cmd").forEach(copyButton);
+  query.addEventListener("input", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const button of switches) {
+    button.addEventListener("click", () => {
+      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") === "false"));
+      filter();
+    });
+  }
+  const help = one("#help");
+  const acts = {
+    open(button) {
+      const visible = cells.filter((cell) => !cell.hidden);
+      const open = visible.some((cell) => !cell.open);
+      for (const cell of visible) cell.open = open;
+      button.textContent = open ? "Close all" : "Open all";
+    },
+    theme() {
+      const root = document.documentElement;
+      const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+      root.dataset.theme = dark ? "light" : "dark";
+    },
+    help() { help.showModal(); },
+  };
+  for (const button of all("[data-do]")) button.addEventListener("click", () => acts[button.dataset.do](button));
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+    if (event.target === query) {
+      if (event.key === "Escape") {
+        query.value = "";
+        filter();
+        query.blur();
+      }
+      return;
+    }
+    const notGreen = (cell) => !["pass", "skipped"].includes(cell.dataset.v);
+    const keys = {
+      "/": () => query.focus(),
+      "?": () => help.showModal(),
+      j: () => step(1, () => true),
+      k: () => step(-1, () => true),
+      n: () => step(1, notGreen),
+      p: () => step(-1, notGreen),
+      "+": () => setZoom(zoom * 1.5),
+      "=": () => setZoom(zoom * 1.5),
+      "-": () => setZoom(zoom / 1.5),
+      0: () => setZoom(1),
+    };
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+
+  // On paper nobody can open a cell.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = cells.filter((cell) => !cell.hidden && !cell.open && !["pass", "skipped"].includes(cell.dataset.v));
+    for (const cell of opened) cell.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const cell of opened) cell.open = false;
+  });
+
+  form.hidden = false;
+  filter();
+  addEventListener("hashchange", openTarget);
+  openTarget();
+})();

@@ -1,0 +1,9 @@
+//! The report itself, for machines: one JSON document, or one JSON line a cell.
+
+mod document;
+mod ndjson;
+mod schema;
+
+pub use document::{ReadError, read, render};
+pub use ndjson::{Head, Line, NdjsonWriter, read_lines, render_lines};
+pub use schema::{line_schema, schema};

@@ -1,0 +1,8 @@
+//! Keeping secrets out of everything that is written.
+
+mod encodings;
+mod names;
+mod report;
+mod secrets;
+
+pub use secrets::{REDACTED, Secrets};

@@ -1,0 +1,88 @@
+use std::collections::{BTreeSet, HashMap};
+
+use crate::model::{Cell, Lane, Mark, Moment, Outcome};
+
+/// A line of a shortened timeline.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Picked<'a> {
+    /// A moment that is shown.
+    Moment(&'a Moment),
+    /// So many moments that are not.
+    Omitted(usize),
+}
+
+/// The timeline in the order in which things happened; of two at the same microsecond, the lower id first.
+#[must_use]
+pub fn in_order(cell: &Cell) -> Vec<&Moment> {
+    let mut moments: Vec<&Moment> = cell.timeline.iter().collect();
+    moments.sort_by_key(|moment| (moment.at_us, moment.id));
+    moments
+}
+
+/// Ids of the moments that show a broken promise.
+#[must_use]
+pub fn evidence(cell: &Cell) -> BTreeSet<u64> {
+    cell.promises
+        .iter()
+        .filter(|promise| promise.outcome == Outcome::Broke)
+        .flat_map(|promise| promise.evidence.iter().copied())
+        .collect()
+}
+
+/// The `most` moments that tell most, in order, with what was left out counted where it was left out.
+///
+/// Evidence comes first, then what is marked, then where each lane begins and ends: a reader who sees only these still
+/// sees which promise broke and who won.
+#[must_use]
+pub fn pick(cell: &Cell, most: usize) -> Vec<Picked<'_>> {
+    let moments = in_order(cell);
+    if moments.len() <= most {
+        return moments.into_iter().map(Picked::Moment).collect();
+    }
+    let evidence = evidence(cell);
+    let (firsts, lasts) = lane_ends(&moments);
+    let mut ranked: Vec<usize> = (0..moments.len()).collect();
+    ranked.sort_by_key(|&index| {
+        let moment = moments[index];
+        let rank = if evidence.contains(&moment.id) {
+            0
+        } else {
+            match moment.mark {
+                Mark::Broke => 0,
+                Mark::Won | Mark::Discarded | Mark::Effect | Mark::Unknown => 1,
+                Mark::Refused => 2,
+                Mark::Plain if firsts.contains(&index) || lasts.contains(&index) => 3,
+                Mark::Plain => 4,
+            }
+        };
+        (rank, index)
+    });
+    let shown: BTreeSet<usize> = ranked.into_iter().take(most).collect();
+    let mut picked = Vec::with_capacity(most + 4);
+    let mut omitted = 0;
+    for (index, moment) in moments.into_iter().enumerate() {
+        if shown.contains(&index) {
+            if omitted > 0 {
+                picked.push(Picked::Omitted(omitted));
+                omitted = 0;
+            }
+            picked.push(Picked::Moment(moment));
+        } else {
+            omitted += 1;
+        }
+    }
+    if omitted > 0 {
+        picked.push(Picked::Omitted(omitted));
+    }
+    picked
+}
+
+fn lane_ends(moments: &[&Moment]) -> (BTreeSet<usize>, BTreeSet<usize>) {
+    let mut firsts: HashMap<Lane, usize> = HashMap::new();
+    let mut lasts: HashMap<Lane, usize> = HashMap::new();
+    for (index, moment) in moments.iter().enumerate() {
+        firsts.entry(moment.lane).or_insert(index);
+        lasts.insert(moment.lane, index);
+    }
+    (firsts.into_values().collect(), lasts.into_values().collect())
+}

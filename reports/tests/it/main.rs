@@ -1,0 +1,12 @@
+//! The report formats, each on the same runs.
+
+mod ci_text;
+mod diffing;
+mod fixtures;
+mod formats;
+mod json;
+mod junit;
+mod merging;
+mod redaction;
+mod sarif;
+mod terminal;
