@@ -12,7 +12,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     // In the workspace the suite lies beside the crate, in a published package inside it.
     let places = [package.join("scenarios"), package.join("../scenarios")];
-    let root = places.iter().find(|place| place.is_dir()).ok_or("the folder `scenarios` is missing")?.canonicalize()?;
+    let root = places
+        .iter()
+        .find(|place| place.is_dir())
+        .ok_or("the folder `scenarios` is missing")?
+        .canonicalize()?;
     let mut files = Vec::new();
     collect(&root, &mut files)?;
     files.sort_by(|one, other| (one.parent(), one.file_name()).cmp(&(other.parent(), other.file_name())));

@@ -13,6 +13,7 @@ pub mod cli;
 pub mod double;
 pub mod engine;
 pub mod fail;
+pub mod fault;
 pub mod gate;
 pub mod history;
 pub mod law;

@@ -42,7 +42,8 @@ pub fn drift(attested: &Attested, report: &CheckReport, now: Timestamp) -> Drift
         };
     }
     let known = &attested.provider.models_reported;
-    let stranger = report.provider.models_reported.iter().find(|model| !known.is_empty() && !known.contains(model));
+    let stranger =
+        report.provider.models_reported.iter().find(|model| !known.is_empty() && !known.contains(model));
     if let Some(model) = stranger {
         return suspend(format!("{model} answers, and {} was attested", known.join(", ")));
     }

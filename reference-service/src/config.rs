@@ -192,7 +192,7 @@ impl Default for Config {
             tokens: Vec::new(),
             providers: Vec::new(),
             attempt_timeout: Duration::from_secs(2),
-            late_answers: Duration::from_secs(60),
+            late_answers: Duration::from_mins(1),
             lease,
             heartbeat: lease / 3,
             lock_timeout: Duration::from_secs(1),
@@ -201,14 +201,14 @@ impl Default for Config {
             retry_pause: retry.first_pause,
             drain: Duration::from_secs(10),
             retention: Retention::Forever,
-            unknown_deadline: Duration::from_secs(300),
+            unknown_deadline: Duration::from_mins(5),
             probe_pause: Duration::from_millis(500),
-            callback_window: Duration::from_secs(300),
+            callback_window: Duration::from_mins(5),
             profile: Profile::Job,
             defects: BTreeSet::new(),
             migrate: true,
             pooled: false,
-            api_connections: 48,
+            api_connections: 72,
             worker_connections: 8,
             worker_slots: 64,
             max_in_flight: 1024,
@@ -223,6 +223,9 @@ impl Config {
         let wrong = |what: String| Err(Error::Config(what));
         if self.database_url.is_empty() {
             return wrong("the database URL is empty".to_owned());
+        }
+        if !(self.database_url.starts_with("postgres://") || self.database_url.starts_with("postgresql://")) {
+            return wrong("the database URL must start with postgres://".to_owned());
         }
         for (name, duration) in [
             ("attempt_timeout", self.attempt_timeout),
@@ -257,7 +260,10 @@ impl Config {
                 return wrong(format!("two providers are named `{}`", provider.name));
             }
             if !(provider.url.starts_with("http://") || provider.url.starts_with("https://")) {
-                return wrong(format!("the URL of provider `{}` must start with http:// or https://", provider.name));
+                return wrong(format!(
+                    "the URL of provider `{}` must start with http:// or https://",
+                    provider.name
+                ));
             }
         }
         for token in &self.tokens {
@@ -323,6 +329,7 @@ mod tests {
         let twice = vec![Provider::new("p", "http://h/"), Provider::new("p", "http://h/")];
         for (wrong, word) in [
             (Config { database_url: String::new(), ..good.clone() }, "URL"),
+            (Config { database_url: "mysql://h/db".to_owned(), ..good.clone() }, "postgres://"),
             (Config { lease: Duration::ZERO, ..good.clone() }, "lease"),
             (Config { max_in_flight: 0, ..good.clone() }, "max_in_flight"),
             (Config { providers: twice, ..good.clone() }, "two providers"),

@@ -16,7 +16,9 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The database can't be reached or refuses the role.
-    #[error("can't use the database: {source}; check that it runs and that the URL, role and password are right")]
+    #[error(
+        "can't use the database: {source}; check that it runs and that the URL, role and password are right"
+    )]
     Database {
         /// What the driver said. Never holds the password.
         #[source]

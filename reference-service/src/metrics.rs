@@ -79,7 +79,11 @@ impl Metrics {
             let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
         };
         gauge("onejob_pool_connections", "Connections to the database.", f64::from(open));
-        gauge("onejob_pool_idle", "Connections that nobody uses.", f64::from(u32::try_from(idle).unwrap_or(u32::MAX)));
+        gauge(
+            "onejob_pool_idle",
+            "Connections that nobody uses.",
+            f64::from(u32::try_from(idle).unwrap_or(u32::MAX)),
+        );
         if let Some(unknown) = unknown {
             // Exact up to 2^53 jobs.
             #[expect(clippy::cast_precision_loss, reason = "a gauge of jobs never gets near 2^53")]

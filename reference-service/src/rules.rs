@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use crate::domain::{
-    Answer, CancelOutcome, Discarded, Fingerprint, Intent, Job, Json, JsonRefusal, Lapse, StartRefusal, Verdict,
-    cancel_job, classify, fingerprint, lapse, parse, pick_up, start, succeed,
+    Answer, CancelOutcome, Discarded, Fingerprint, Intent, Job, Json, JsonRefusal, Lapse, StartRefusal,
+    Verdict, cancel_job, classify, fingerprint, lapse, parse, pick_up, start, succeed,
 };
 use crate::signature::{self, Signed};
 use crate::store::{Claim, Statements, insert_then_look};
@@ -119,7 +119,9 @@ impl Rules {
             cancel_job,
             after_cancel: &[],
             classify,
-            at_deadline: |waited| Verdict::Unknown { reason: format!("no answer within {} ms", waited.as_millis()) },
+            at_deadline: |waited| Verdict::Unknown {
+                reason: format!("no answer within {} ms", waited.as_millis()),
+            },
             conclude,
             reference: |job, _| job.to_owned(),
             mark: Mark::BeforeTheCall,

@@ -35,7 +35,7 @@ pub async fn serve(
     let rules = Arc::new(rules);
     let config = Arc::new(config);
     prepare(Arc::clone(&config)).await?;
-    let api_store = Store::new(&config, Arc::clone(&rules), config.api_connections)?;
+    let api_store = Store::for_requests(&config, Arc::clone(&rules))?;
     if !rules.preparation.is_empty() {
         api_store.run(rules.preparation.join(";\n")).await.map_err(database)?;
     }
@@ -43,11 +43,12 @@ pub async fn serve(
 
     let metrics = Arc::new(Metrics::new());
     let (phase, stop) = Stop::new();
+    let mut bell = JoinSet::new();
+    bell.spawn(api_store.clone().pass_on());
     let mut crew = JoinSet::new();
     let mut worker_store = None;
     if config.role.works() {
-        // A pool of its own: requests that wait for a lock must not keep results from being written.
-        let store = Store::new(&config, Arc::clone(&rules), config.worker_connections)?;
+        let store = Store::for_workers(&config, Arc::clone(&rules))?;
         worker_store = Some(store.clone());
         crew.spawn(work(Shop {
             store,
@@ -68,14 +69,14 @@ pub async fn serve(
     // Nobody may be waiting for the address.
     let _ = ready.send(address);
 
-    let served = tokio::select! {
+    let ended = tokio::select! {
         () = shutdown => None,
-        served = &mut server => Some(served),
+        result = &mut server => Some(result),
     };
     // The receivers live as long as the service, so these can't fail.
     let _ = phase.send(Phase::Draining);
     let drained = tokio::time::timeout(config.drain, async {
-        if served.is_none() {
+        if ended.is_none() {
             let _ = (&mut server).await;
         }
         while crew.join_next().await.is_some() {}
@@ -87,11 +88,12 @@ pub async fn serve(
         // Attempts only have to note that they don't know how they ended.
         let _ = tokio::time::timeout(config.lease, async { while crew.join_next().await.is_some() {} }).await;
     }
+    bell.shutdown().await;
     if let Some(store) = worker_store {
         store.close().await;
     }
     api_store.close().await;
-    match served {
+    match ended {
         Some(Ok(Err(source))) => Err(Error::Serve { source }),
         _ => Ok(()),
     }

@@ -94,7 +94,7 @@ mod tests {
             signature,
             body: b"{}",
             now: 1_000_000,
-            window: Duration::from_secs(300),
+            window: Duration::from_mins(5),
         }
     }
 

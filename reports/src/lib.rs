@@ -16,6 +16,7 @@ pub mod merge;
 pub mod model;
 pub mod redact;
 pub mod sarif;
+pub mod sheet;
 pub mod tally;
 pub mod tap;
 pub mod term;

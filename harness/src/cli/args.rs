@@ -63,6 +63,8 @@ impl From<Color> for ColorChoice {
 pub enum Command {
     /// Run scenarios against a target
     Run(RunArgs),
+    /// Show that every scenario can fail: run the suite against each defect of the reference service
+    Prove(ProveArgs),
     /// List the scenarios
     List(ListArgs),
     /// Run the reference job service
@@ -187,12 +189,53 @@ pub enum Flaky {
     Warn,
 }
 
+/// A duration, or nothing for `off`.
+#[derive(Debug, Clone, Copy)]
+pub struct MaybeSpan(pub Option<std::time::Duration>);
+
+fn span_or_off(text: &str) -> Result<MaybeSpan, String> {
+    if text == "off" {
+        return Ok(MaybeSpan(None));
+    }
+    let span: Span = text.parse().map_err(|error: crate::scenario::NotADuration| error.to_string())?;
+    Ok(MaybeSpan(Some(span.0)))
+}
+
 fn shard(text: &str) -> Result<(u32, u32), String> {
     let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
     match parts {
         Some((index, of)) if 1 <= index && index <= of => Ok((index, of)),
         _ => Err("write I/N with 1 <= I <= N, for example 2/5".to_owned()),
     }
+}
+
+/// `onejob prove`
+#[derive(Debug, Clone, Args)]
+pub struct ProveArgs {
+    /// Parts of scenario names
+    #[arg(value_name = "FILTER")]
+    pub filter: Vec<String>,
+    /// Only scenarios with this tag (repeatable)
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+    /// Only this defect (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub defect: Vec<String>,
+    /// Try every pair, and not only until each defect is dead and each scenario has killed
+    #[arg(long)]
+    pub all: bool,
+    /// A scenario file or folder instead of the built-in suite (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub scenarios: Vec<PathBuf>,
+    /// Pairs at a time [default: the processors]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
+    pub jobs: Option<u16>,
+    /// Text or JSON
+    #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
+    pub format: ListFormat,
+    /// Where the database comes from.
+    #[command(flatten)]
+    pub postgres: PostgresArgs,
 }
 
 /// `onejob list`
@@ -257,6 +300,27 @@ pub struct ServeArgs {
     /// The most attempts that are made on their own after definite failures
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub max_attempts: u32,
+    /// The pause before the second attempt; it doubles
+    #[arg(long, default_value = "100ms", value_name = "DURATION")]
+    pub retry_pause: Span,
+    /// Requests that are worked on at once; one more is answered 503
+    #[arg(long, default_value_t = 1024, value_name = "N")]
+    pub max_in_flight: usize,
+    /// How long decided jobs are kept; `off` keeps them for ever
+    #[arg(long, default_value = "off", value_parser = span_or_off, value_name = "DURATION")]
+    pub retention: MaybeSpan,
+    /// How long an outcome may be unknown before somebody's attention is asked for
+    #[arg(long, default_value = "1h", value_name = "DURATION")]
+    pub unknown_deadline: Span,
+    /// The pause before an unknown outcome is probed; it doubles
+    #[arg(long, default_value = "1s", value_name = "DURATION")]
+    pub probe_pause: Span,
+    /// How long after a call a provider may still show its first trace; `off` where it can't be asked
+    #[arg(long, default_value = "off", value_parser = span_or_off, value_name = "DURATION")]
+    pub max_latency: MaybeSpan,
+    /// The secret that signs the providers' callbacks; without it they are refused
+    #[arg(long, env = "ONEJOB_CALLBACK_SECRET", hide_env_values = true, value_name = "SECRET")]
+    pub callback_secret: Option<String>,
     /// How long to drain after SIGTERM
     #[arg(long, default_value = "10s", value_name = "DURATION")]
     pub drain: Span,

@@ -1,17 +1,26 @@
 //! What several commands need: a look, a runtime, a database, a place on the leash.
 
-use std::{io::IsTerminal, path::PathBuf};
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+};
 
 use onejob_reports::{
     Format,
+    exit::ExitCode,
     term::{ColorChoice, TermOptions, Volume},
 };
 
+use tokio::sync::watch;
+
 use super::args::{Global, PostgresArgs};
 use crate::{
+    engine::Placeholders,
     fail::{Code, Fault, Look},
     leash::Leash,
-    postgres::{Server, Source, StartOptions},
+    postgres::{Databases, Server, Source, StartOptions, Template},
+    scenario::{Loaded, discover, embedded},
+    target::{self, TargetFile},
 };
 
 /// How errors are drawn on standard error.
@@ -60,4 +69,151 @@ pub(super) fn format(name: &str) -> Result<Format, Fault> {
     name.parse().map_err(|error: onejob_reports::format::UnknownFormat| {
         Fault::new(Code::UnknownFormat, error.to_string(), "see `onejob run --help`")
     })
+}
+
+/// The built-in suite, or the scenarios in these files and folders; every cell of them.
+pub(super) fn load(paths: &[PathBuf]) -> Result<Vec<Loaded>, Fault> {
+    let mut files = Vec::new();
+    if paths.is_empty() {
+        files = embedded()?;
+    }
+    for path in paths {
+        files.extend(discover(path)?);
+    }
+    let mut cells = Vec::new();
+    let mut faults = Vec::new();
+    for file in &files {
+        match file.cells() {
+            Ok(found) => cells.extend(found),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    match Fault::together(faults) {
+        Some(fault) => Err(fault),
+        None => Ok(cells),
+    }
+}
+
+/// The target file, or the reference service's.
+pub(super) fn load_target(path: Option<&Path>) -> Result<TargetFile, Fault> {
+    match path {
+        Some(path) => target::load_file(path),
+        None => target::reference(),
+    }
+}
+
+
+/// Turns to true at Ctrl-C or SIGTERM. A second signal ends the process at once; the watchdog cleans up.
+pub(super) fn stop_on_signals() -> watch::Receiver<bool> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        let (Ok(mut interrupt), Ok(mut terminate)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return std::future::pending().await;
+        };
+        for time in 0.. {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if time > 0 {
+                std::process::exit(i32::from(ExitCode::Interrupted as u8));
+            }
+            eprintln!("stopping: the report is being written; once more to stop at once");
+            let _ = stop.send(true);
+        }
+    });
+    stopped
+}
+
+
+/// The database of a run, where the target needs one of ours.
+pub(super) struct Ground {
+    server: Option<Server>,
+    databases: Option<Databases>,
+    /// The migrated database to clone.
+    pub(super) template: Option<Template>,
+}
+
+impl Ground {
+    pub(super) async fn prepare(
+        postgres: &PostgresArgs,
+        ahead: usize,
+        target: &TargetFile,
+        leash: &Leash,
+    ) -> Result<Self, Fault> {
+        let Some(command) = &target.target.command else {
+            return Ok(Self { server: None, databases: None, template: None });
+        };
+        let wants = |text: &String| text.contains("{database.url}");
+        if !command.start.iter().chain(&command.migrate).chain(command.env.values()).any(wants) {
+            return Ok(Self { server: None, databases: None, template: None });
+        }
+        let server = self::postgres(postgres, leash, &StartOptions::default()).await?;
+        let databases = Databases::open(&server, leash, ahead.min(8)).await?;
+        let program = program()?;
+        let migrate = async |url: String| {
+            let mut placeholders = Placeholders::of(target, &program, &std::collections::BTreeMap::new(), &[]);
+            placeholders.set("database.url", url);
+            migrated(&placeholders.argv(&command.migrate)?).await
+        };
+        let template = databases.template("target", migrate).await?;
+        Ok(Self { server: Some(server), databases: Some(databases), template: Some(template) })
+    }
+
+    /// Where it came from, in one line.
+    pub(super) fn database(&self) -> Option<String> {
+        self.server.as_ref().map(Server::describe)
+    }
+
+    /// Drops what was made on a server that isn't ours.
+    pub(super) async fn end(self) -> Result<(), Fault> {
+        if let Some(databases) = self.databases {
+            databases.close().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs the target's own migrations on a new database.
+async fn migrated(argv: &[String]) -> Result<(), Fault> {
+    let [program, arguments @ ..] = argv else { return Ok(()) };
+    let output = tokio::process::Command::new(program).args(arguments).kill_on_drop(true).output().await.map_err(
+        |error| {
+            Fault::new(
+                Code::TargetProgram,
+                format!("`migrate` of [target.command] can't be started: `{program}`"),
+                "it is a list of program and arguments; no shell is involved",
+            )
+            .because(error)
+        },
+    )?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Fault::new(
+        Code::Migration,
+        format!("the target's migrations failed ({}):\n{}", output.status, said.trim_end()),
+        "run `migrate` of [target.command] by hand on an empty database",
+    ))
+}
+
+
+/// Processors that this process may use.
+pub(super) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+}
+
+/// The error for a defect that the reference service doesn't have.
+pub(super) fn unknown_defect(name: &str) -> Fault {
+    let known: Vec<_> = onejob_reference::Defect::ALL.iter().map(|defect| defect.name()).collect();
+    Fault::new(
+        Code::UnknownDefect,
+        format!("there is no defect `{name}`"),
+        format!("there are: {}", known.join(", ")),
+    )
 }

@@ -1,13 +1,16 @@
 //! `onejob list`
 
-use std::io::Write as _;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Write as _,
+};
 
 use onejob_reports::exit::ExitCode;
 use serde_json::json;
 
 use super::{
     args::{ListArgs, ListFormat},
-    run::load,
+    common::load,
 };
 use crate::{
     engine::{Selection, plan},
@@ -18,7 +21,7 @@ use crate::{
 pub(super) fn list(args: &ListArgs) -> Result<ExitCode, Fault> {
     let selection = Selection { filters: args.filter.clone(), tags: args.tag.clone(), ..Selection::default() };
     // A list is of no target, so nothing is left out for want of a capability.
-    let cells = plan(load(&args.scenarios)?, &selection, &std::collections::BTreeSet::new());
+    let cells = plan(load(&args.scenarios)?, &selection, &BTreeSet::new(), &BTreeMap::new());
     let mut scenarios: Vec<(Loaded, usize)> = Vec::new();
     for cell in cells {
         match scenarios.iter_mut().find(|(known, _)| known.scenario.id == cell.loaded.scenario.id) {

@@ -6,6 +6,7 @@ mod common;
 mod documents;
 mod explain;
 mod list;
+mod prove;
 mod report;
 mod run;
 mod serve;
@@ -34,6 +35,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Fault> {
     let global = cli.global;
     match cli.command {
         Command::Run(args) => run::run(&global, args),
+        Command::Prove(args) => prove::prove(&global, args),
         Command::List(args) => list::list(&args),
         Command::Serve(args) => serve::serve(*args),
         Command::Target(args) => target::target(&args),

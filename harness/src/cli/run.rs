@@ -1,11 +1,6 @@
 //! `onejob run`
 
-use std::{
-    collections::BTreeSet,
-    io::Write as _,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, io::Write as _, path::PathBuf, sync::Arc};
 
 use onejob_reports::{
     Format,
@@ -14,20 +9,17 @@ use onejob_reports::{
     redact,
     term::Terminal,
 };
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use super::{
     args::{Flaky, Global, RunArgs},
-    common,
+    common::{self, Ground, load, load_target, stop_on_signals},
     store::Store,
 };
 use crate::{
-    engine::{self, Grounds, Options, Placeholders, PlannedCell, Selection, frame, plan},
+    engine::{self, Grounds, Options, PlannedCell, Selection, frame, plan},
     fail::{Code, Fault},
-    leash::Leash,
-    postgres::{Databases, Server, StartOptions, Template},
-    scenario::{Loaded, discover, embedded},
-    target::{self, TargetFile},
+    target::TargetFile,
 };
 
 pub(super) fn run(global: &Global, args: RunArgs) -> Result<ExitCode, Fault> {
@@ -42,7 +34,7 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<ExitCode, Fault> {
         shard: args.shard,
         only: if args.last_failed { Some(store.last_failed()?) } else { None },
     };
-    let planned = plan(load(&args.scenarios)?, &selection, &target.capabilities());
+    let planned = plan(load(&args.scenarios)?, &selection, &target.capabilities(), &target.settings);
     if planned.is_empty() {
         eprintln!("nothing is selected: `onejob list` shows the scenarios");
         return Ok(ExitCode::NothingSelected);
@@ -62,36 +54,6 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<ExitCode, Fault> {
     Ok(ExitCode::of_run(&report, args.flaky == Some(Flaky::Fail)))
 }
 
-/// The built-in suite, or the scenarios in these files and folders; every cell of them.
-pub(super) fn load(paths: &[PathBuf]) -> Result<Vec<Loaded>, Fault> {
-    let mut files = Vec::new();
-    if paths.is_empty() {
-        files = embedded()?;
-    }
-    for path in paths {
-        files.extend(discover(path)?);
-    }
-    let mut cells = Vec::new();
-    let mut faults = Vec::new();
-    for file in &files {
-        match file.cells() {
-            Ok(found) => cells.extend(found),
-            Err(fault) => faults.push(fault),
-        }
-    }
-    match Fault::together(faults) {
-        Some(fault) => Err(fault),
-        None => Ok(cells),
-    }
-}
-
-fn load_target(path: Option<&Path>) -> Result<TargetFile, Fault> {
-    match path {
-        Some(path) => target::load_file(path),
-        None => target::reference(),
-    }
-}
-
 /// Defects are switches of a target; only the reference service's are known by name.
 fn check_defects(target: &TargetFile, built_in: bool, names: &[String]) -> Result<(), Fault> {
     if names.is_empty() {
@@ -107,11 +69,7 @@ fn check_defects(target: &TargetFile, built_in: bool, names: &[String]) -> Resul
     }
     let known = onejob_reference::Defect::ALL.iter().map(|defect| defect.name());
     match names.iter().find(|name| built_in && known.clone().all(|known| known != **name)) {
-        Some(name) => Err(Fault::new(
-            Code::UnknownDefect,
-            format!("there is no defect `{name}`"),
-            format!("there are: {}", known.collect::<Vec<_>>().join(", ")),
-        )),
+        Some(name) => Err(common::unknown_defect(name)),
         None => Ok(()),
     }
 }
@@ -127,7 +85,8 @@ async fn carry_out(
 ) -> Result<RunReport, Fault> {
     let stop = stop_on_signals();
     let leash = common::leash()?;
-    let ground = Ground::prepare(args, &target, &leash).await?;
+    let ahead = args.jobs.map_or(4, usize::from);
+    let ground = Ground::prepare(&args.postgres, ahead, &target, &leash).await?;
     let grounds = Grounds {
         target: Arc::new(target),
         program: common::program()?,
@@ -143,7 +102,7 @@ async fn carry_out(
         // One service and one double for all: a cell must not see another's calls.
         (None, _) => 1,
         (Some(_), Some(jobs)) => usize::from(jobs),
-        (Some(_), None) => 2 * std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
+        (Some(_), None) => 2 * common::processors(),
     };
     let options = Options { parallel, repeat: args.repeat, replay: replay(args, seed), frame };
     let (tell, mut told) = mpsc::unbounded_channel();
@@ -189,76 +148,8 @@ async fn carry_out(
     report
 }
 
-/// The database of a run, where the target needs one of ours.
-struct Ground {
-    server: Option<Server>,
-    databases: Option<Databases>,
-    template: Option<Template>,
-}
-
-impl Ground {
-    async fn prepare(args: &RunArgs, target: &TargetFile, leash: &Leash) -> Result<Self, Fault> {
-        let Some(command) = &target.target.command else {
-            return Ok(Self { server: None, databases: None, template: None });
-        };
-        let wants = |text: &String| text.contains("{database.url}");
-        if !command.start.iter().chain(&command.migrate).chain(command.env.values()).any(wants) {
-            return Ok(Self { server: None, databases: None, template: None });
-        }
-        let server = common::postgres(&args.postgres, leash, &StartOptions::default()).await?;
-        let ahead = usize::from(args.jobs.unwrap_or(4)).min(8);
-        let databases = Databases::open(&server, leash, ahead).await?;
-        let program = common::program()?;
-        let migrate = async |url: String| {
-            let mut placeholders = Placeholders::of(target, &program, &std::collections::BTreeMap::new(), &[]);
-            placeholders.set("database.url", url);
-            migrated(&placeholders.argv(&command.migrate)?).await
-        };
-        let template = databases.template("target", migrate).await?;
-        Ok(Self { server: Some(server), databases: Some(databases), template: Some(template) })
-    }
-
-    fn database(&self) -> Option<String> {
-        self.server.as_ref().map(Server::describe)
-    }
-
-    async fn end(self) -> Result<(), Fault> {
-        if let Some(databases) = self.databases {
-            databases.close().await?;
-        }
-        Ok(())
-    }
-}
-
-/// Runs the target's own migrations on a new database.
-async fn migrated(argv: &[String]) -> Result<(), Fault> {
-    let [program, arguments @ ..] = argv else { return Ok(()) };
-    let output = tokio::process::Command::new(program).args(arguments).kill_on_drop(true).output().await.map_err(
-        |error| {
-            Fault::new(
-                Code::TargetProgram,
-                format!("`migrate` of [target.command] can't be started: `{program}`"),
-                "it is a list of program and arguments; no shell is involved",
-            )
-            .because(error)
-        },
-    )?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(Fault::new(
-        Code::Migration,
-        format!("the target's migrations failed ({}):\n{}", output.status, said.trim_end()),
-        "run `migrate` of [target.command] by hand on an empty database",
-    ))
-}
-
 fn replay(args: &RunArgs, seed: u64) -> String {
     let mut flags = String::new();
-    for path in &args.scenarios {
-        flags.push_str(&format!(" --scenarios {}", path.display()));
-    }
     if let Some(target) = &args.target {
         flags.push_str(&format!(" --target {}", target.display()));
     }
@@ -267,32 +158,6 @@ fn replay(args: &RunArgs, seed: u64) -> String {
     }
     flags.push_str(&format!(" --seed {seed}"));
     flags
-}
-
-/// Turns to true at Ctrl-C or SIGTERM. A second signal ends the process at once; the watchdog cleans up.
-fn stop_on_signals() -> watch::Receiver<bool> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let (stop, stopped) = watch::channel(false);
-    tokio::spawn(async move {
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return std::future::pending().await;
-        };
-        for time in 0.. {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            if time > 0 {
-                std::process::exit(i32::from(ExitCode::Interrupted as u8));
-            }
-            eprintln!("stopping: the report is being written; once more to stop at once");
-            let _ = stop.send(true);
-        }
-    });
-    stopped
 }
 
 /// Where reports go.

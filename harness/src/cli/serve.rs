@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use onejob_reference::{Config, Defect, Error, Principal, Profile, Provider, Role, Token};
+use onejob_reference::{Config, Defect, Error, Principal, Profile, Provider, Retention, Role, Token};
 use onejob_reports::exit::ExitCode;
 
 use super::{
@@ -62,7 +62,13 @@ fn config(args: ServeArgs) -> Result<Config, Fault> {
     let providers = args
         .provider
         .iter()
-        .map(|text| pair("--provider", text).map(|(name, url)| Provider::new(name, url)))
+        .map(|text| {
+            pair("--provider", text).map(|(name, url)| Provider {
+                max_latency: args.max_latency.0,
+                callback_secret: args.callback_secret.clone(),
+                ..Provider::new(name, url)
+            })
+        })
         .collect::<Result<_, _>>()?;
     let defects = args.defect.iter().map(|name| defect(name)).collect::<Result<_, _>>()?;
     Ok(Config {
@@ -82,6 +88,11 @@ fn config(args: ServeArgs) -> Result<Config, Fault> {
         lock_timeout: args.lock_timeout.0,
         poll_interval: args.poll_interval.0,
         max_attempts: args.max_attempts,
+        retry_pause: args.retry_pause.0,
+        max_in_flight: args.max_in_flight,
+        retention: args.retention.0.map_or(Retention::Forever, Retention::For),
+        unknown_deadline: args.unknown_deadline.0,
+        probe_pause: args.probe_pause.0,
         drain: args.drain.0,
         profile: match args.profile {
             ServeProfile::Job => Profile::Job,
@@ -105,10 +116,7 @@ fn pair<'t>(flag: &str, text: &'t str) -> Result<(&'t str, &'t str), Fault> {
 }
 
 fn defect(name: &str) -> Result<Defect, Fault> {
-    name.parse().map_err(|_| {
-        let known: Vec<_> = Defect::ALL.iter().map(|defect| defect.name()).collect();
-        Fault::new(Code::UnknownDefect, format!("there is no defect `{name}`"), format!("there are: {}", known.join(", ")))
-    })
+    name.parse().map_err(|_| common::unknown_defect(name))
 }
 
 fn fault(error: Error) -> Fault {

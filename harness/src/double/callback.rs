@@ -41,7 +41,8 @@ impl Callback {
         let body = json!({
             "event_id": event_id,
             "client_reference": call.identity,
-            "attempt": call.attempt,
+            // A number is what it was before it went through a header.
+            "attempt": call.attempt.as_ref().map(|text| text.parse::<u64>().map_or_else(|_| json!(text), |n| json!(n))),
             "status": if result.is_some() { "succeeded" } else { "failed" },
             "result": result,
             "reference": reference(number),

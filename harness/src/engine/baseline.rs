@@ -47,10 +47,12 @@ pub async fn baseline(grounds: &Grounds) -> Result<(), Fault> {
     if let Some(fault) = played.fault {
         return Err(fault);
     }
-    if report.verdict == Verdict::Pass {
+    // Promises are for the scenarios to judge: here only the adapter is on trial.
+    let broke =
+        report.promises.iter().find(|p| p.outcome == Outcome::Broke && p.name.starts_with("expect:"));
+    if report.verdict == Verdict::Pass || broke.is_none() && report.verdict == Verdict::Fail {
         return Ok(());
     }
-    let broke = report.promises.iter().find(|promise| promise.outcome == Outcome::Broke);
     let missing = report.witnesses.iter().find(|witness| !witness.seen);
     let why = broke.map(|promise| promise.sentence.clone()).or(missing.map(|witness| witness.detail.clone()));
     let seen: String = report

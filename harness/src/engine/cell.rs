@@ -151,7 +151,7 @@ fn blank(planned: &PlannedCell, replay: String) -> Cell {
     Cell {
         scenario: scenario.id.clone(),
         title: scenario.title.clone(),
-        why: scenario.why.clone(),
+        why: scenario.why.split_whitespace().collect::<Vec<_>>().join(" "),
         tags: scenario.tags.clone(),
         covers: scenario.covers.clone(),
         at: loaded.at.clone().into_iter().collect::<BTreeMap<_, _>>(),

@@ -83,7 +83,7 @@ pub async fn close(
 
 async fn read(world: &Arc<World>, round: u32, owner: &str, job: &str, _: &Operation) -> Result<(), Fault> {
     let step = reading(owner);
-    let nothing_fresh = Fresh { keys: BTreeMap::new(), markers: BTreeMap::new() };
+    let nothing_fresh = Fresh { keys: BTreeMap::new(), markers: BTreeMap::new(), began: jiff::Timestamp::now() };
     let about = About { job: Some(job.to_owned()), version: None };
     let out = prepare(world, &nothing_fresh, ("closing", &step), 0, &about).await?;
     exchange(world.clone(), round, out).await
@@ -161,16 +161,21 @@ async fn count_rows(world: &World, round: u32, view: &View) -> Result<(), Fault>
         )
         .because(error)
     };
-    let mut connection = PgConnection::connect(url).await.map_err(failed)?;
+    // One connection for the whole cell: connecting takes longer than all the rest of closing.
+    let mut slot = world.counter.lock().await;
+    let connection = match &mut *slot {
+        Some(connection) => connection,
+        empty => empty.insert(PgConnection::connect(url).await.map_err(failed)?),
+    };
     for (owner, key) in view.intents() {
         let Some(value) = keys.as_ref().and_then(|keys| keys.get(key)) else { continue };
         let statement = sqlx::query(sqlx::AssertSqlSafe(query.clone())).bind(owner).bind(value);
-        let row = statement.fetch_one(&mut connection).await.map_err(failed)?;
+        let row = statement.fetch_one(&mut *connection).await.map_err(failed)?;
         let rows: i64 = row.try_get(0).map_err(failed)?;
         world.recorder.record(
             round,
             Kind::Counted { owner: owner.clone(), key: key.clone(), jobs: u64::try_from(rows).unwrap_or(0) },
         );
     }
-    connection.close().await.map_err(failed)
+    Ok(())
 }

@@ -18,6 +18,14 @@ use crate::{
 /// How long the service's own transactions may keep the gate's lock from being taken.
 const LOCK_WITHIN: Duration = Duration::from_secs(5);
 
+/// On a loaded machine the next request may take a while to reach the lock; only services that let one at a time through
+/// pay for the longer wait.
+const PATIENCE: Patience = Patience {
+    quiet: Duration::from_millis(250),
+    linger: Duration::from_millis(3),
+    first: Duration::from_secs(2),
+};
+
 /// A request that was sent on its own task.
 pub type Sending = JoinHandle<Result<(), Fault>>;
 
@@ -115,7 +123,7 @@ pub async fn arm(world: &World, round: u32, step: &str, expected: u32) -> Result
 impl Armed<'_> {
     /// Waits until all that are expected wait behind the lock, or no further one comes, and lifts it.
     pub async fn open(mut self, world: &World, round: u32, deadline: Instant) -> Result<(), Fault> {
-        let waiting = self.gate.wait_for(self.expected, Patience::default(), deadline).await?.all();
+        let waiting = self.gate.wait_for(self.expected, PATIENCE, deadline).await?.all();
         let early = world.recorder.look(|events| {
             let answered = events.iter().filter(|event| match &event.kind {
                 Kind::Answered { request, .. } => self.requests.contains(request),

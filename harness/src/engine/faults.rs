@@ -3,6 +3,7 @@
 use crate::{
     double::DoubleError,
     fail::{Code, Fault},
+    fault::FaultError,
     gate::{ArrivalError, LockError, OriginError, calibrate::CalibrateError},
     leash::LeashError,
     postgres::PostgresError,
@@ -40,6 +41,12 @@ impl From<ArrivalError> for Fault {
 impl From<OriginError> for Fault {
     fn from(error: OriginError) -> Self {
         Self::new(Code::TargetRefused, error.to_string(), "see `base` in the target file")
+    }
+}
+
+impl From<FaultError> for Fault {
+    fn from(error: FaultError) -> Self {
+        Self::new(Code::FaultFailed, "a fault could not be applied", "run it again; faults need no special rights").because(error)
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Fresh {
     pub keys: BTreeMap<String, String>,
     /// Payload names to their markers.
     pub markers: BTreeMap<String, String>,
+    /// The moment that scheduled jobs count from: the same for every request of the round.
+    pub began: jiff::Timestamp,
 }
 
 impl Fresh {
@@ -30,7 +32,7 @@ impl Fresh {
             .filter_map(|with| with.payload.as_ref())
             .map(|name| (name.clone(), format!("ojm-{}-{name}.", hex(&format!("{stem}\0payload")))))
             .collect();
-        Self { keys, markers }
+        Self { keys, markers, began: jiff::Timestamp::now() }
     }
 
     /// The payload's JSON: an object, so that services that want one are content, with the marker as text.
@@ -69,7 +71,7 @@ mod tests {
         let scenario: Scenario = toml::from_str(text).expect("a scenario");
         let fresh = Fresh::of("run", "cell", 1, &scenario);
         assert!(!fresh.markers["P11"].contains(&fresh.markers["P1"]));
-        assert_ne!(fresh, Fresh::of("run", "cell", 2, &scenario));
-        assert_ne!(fresh, Fresh::of("another run", "cell", 1, &scenario));
+        assert_ne!(fresh.keys, Fresh::of("run", "cell", 2, &scenario).keys);
+        assert_ne!(fresh.keys, Fresh::of("another run", "cell", 1, &scenario).keys);
     }
 }

@@ -24,6 +24,9 @@ impl Placeholders {
                 values.insert(format!("owner.{}.token", owner.name), token.clone());
             }
         }
+        if let Some(secret) = file.provider.as_ref().and_then(|provider| provider.callback_secret.clone()) {
+            values.insert("provider.callback_secret".to_owned(), secret);
+        }
         for (name, value) in file.settings.iter().chain(settings) {
             values.insert(format!("settings.{name}"), value.clone());
         }

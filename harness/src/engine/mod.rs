@@ -3,7 +3,9 @@
 mod baseline;
 mod cell;
 mod closing;
+mod delivery;
 mod exchange;
+mod fault;
 mod faults;
 mod fresh;
 mod launch;
@@ -13,6 +15,7 @@ mod request;
 mod round;
 mod run;
 mod service;
+mod wiring;
 mod world;
 
 pub use baseline::baseline;

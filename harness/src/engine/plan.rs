@@ -7,7 +7,7 @@ use crate::scenario::{Capability, Loaded};
 /// What the user asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Parts of ids or of `id dimension=value`; all of a filter's words must match, any filter suffices.
+    /// Parts of ids, whole ids, or `dimension=value`; all of a filter's words must match, any filter suffices.
     pub filters: Vec<String>,
     /// Any of these tags.
     pub tags: Vec<String>,
@@ -32,7 +32,7 @@ impl PlannedCell {
     /// The name that filters and `--last-failed` know it by.
     #[must_use]
     pub fn name(&self) -> String {
-        name_of(&self.loaded.scenario.id, &self.loaded.at)
+        self.loaded.name()
     }
 }
 
@@ -44,8 +44,14 @@ pub fn name_of(id: &str, at: &BTreeMap<String, String>) -> String {
 
 /// Selects cells in the order in which they were given.
 #[must_use]
-pub fn plan(cells: Vec<Loaded>, selection: &Selection, capabilities: &BTreeSet<Capability>) -> Vec<PlannedCell> {
-    let selected = cells.into_iter().filter(|loaded| selection.takes(loaded));
+pub fn plan(
+    cells: Vec<Loaded>,
+    selection: &Selection,
+    capabilities: &BTreeSet<Capability>,
+    knobs: &BTreeMap<String, String>,
+) -> Vec<PlannedCell> {
+    let ids: BTreeSet<String> = cells.iter().map(|loaded| loaded.scenario.id.clone()).collect();
+    let selected = cells.into_iter().filter(|loaded| selection.takes(loaded, &ids));
     let planned = selected.map(|loaded| {
         let missing: Vec<String> = loaded
             .needs()
@@ -53,7 +59,12 @@ pub fn plan(cells: Vec<Loaded>, selection: &Selection, capabilities: &BTreeSet<C
             .filter(|need| !capabilities.contains(need))
             .map(|need| need.word().to_owned())
             .collect();
-        let lacks = (!missing.is_empty()).then(|| format!("the target lacks: {}", missing.join(", ")));
+        let knob = loaded.scenario.settings.keys().find(|name| !knobs.contains_key(*name));
+        let lacks = match knob {
+            _ if !missing.is_empty() => Some(format!("the target lacks: {}", missing.join(", "))),
+            Some(name) => Some(format!("the target's [settings] have no knob `{name}`")),
+            None => None,
+        };
         PlannedCell { loaded, lacks }
     });
     match selection.shard {
@@ -66,14 +77,75 @@ pub fn plan(cells: Vec<Loaded>, selection: &Selection, capabilities: &BTreeSet<C
 }
 
 impl Selection {
-    fn takes(&self, loaded: &Loaded) -> bool {
+    fn takes(&self, loaded: &Loaded, ids: &BTreeSet<String>) -> bool {
         let scenario = &loaded.scenario;
-        let name = name_of(&scenario.id, &loaded.at);
+        let point: Vec<String> = loaded.at.iter().map(|(dimension, value)| format!("{dimension}={value}")).collect();
         let tagged = |tag: &String| scenario.tags.contains(tag);
-        let filtered = |filter: &String| filter.split_whitespace().all(|word| name.contains(word));
+        // A whole name means that scenario alone, though it may be a part of others' names.
+        let named = |word: &str| if ids.contains(word) { scenario.id == word } else { scenario.id.contains(word) };
+        let fits = |word: &str| if word.contains('=') { point.iter().any(|pair| pair == word) } else { named(word) };
+        let filtered = |filter: &String| filter.split_whitespace().all(fits);
         (self.filters.is_empty() || self.filters.iter().any(filtered))
             && (self.tags.is_empty() || self.tags.iter().any(tagged))
             && !self.excluded.iter().any(|excluded| tagged(excluded) || scenario.id == *excluded)
-            && self.only.as_ref().is_none_or(|only| only.contains(&name))
+            && self.only.as_ref().is_none_or(|only| only.contains(&loaded.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::load_str;
+
+    fn cells() -> Vec<Loaded> {
+        let text = |id: &str| {
+            format!(
+                "id = \"{id}\"\ntitle = \"t\"\nwhy = \"w\"\ntags = [\"{id}-tag\"]\n[matrix]\nclicks = [2, 32]\n[[step]]\n\
+                 id = \"s\"\ndo = \"submit\"\nwith = {{ key = \"K\", payload = \"P\" }}\ntimes = \"{{clicks}}\"\n\
+                 expect = {{ status = [201] }}\n[witness]\nanswered = [\"s\"]\n"
+            )
+        };
+        ["click", "click-late", "other"]
+            .iter()
+            .flat_map(|id| load_str(id, &text(id)).and_then(|file| file.cells()).expect("a scenario"))
+            .collect()
+    }
+
+    fn names(selection: &Selection) -> Vec<String> {
+        let all = BTreeSet::from([Capability::Read]);
+        plan(cells(), selection, &all, &BTreeMap::new()).iter().map(PlannedCell::name).collect()
+    }
+
+    fn filter(text: &str) -> Selection {
+        Selection { filters: vec![text.to_owned()], ..Selection::default() }
+    }
+
+    #[test]
+    fn a_part_of_a_name_selects_all_that_have_it_and_a_whole_name_only_itself() {
+        assert_eq!(names(&filter("late")), ["click-late clicks=2", "click-late clicks=32"]);
+        assert_eq!(names(&filter("click")), ["click clicks=2", "click clicks=32"]);
+        assert_eq!(names(&filter("cli")).len(), 4);
+    }
+
+    #[test]
+    fn a_cell_is_selected_by_its_exact_point() {
+        assert_eq!(names(&filter("click clicks=2")), ["click clicks=2"]);
+        assert_eq!(names(&filter("click clicks=3")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn shards_share_out_every_cell_once() {
+        let shard = |index| names(&Selection { shard: Some((index, 2)), ..Selection::default() });
+        let mut together = [shard(1), shard(2)].concat();
+        together.sort();
+        let mut all = names(&Selection::default());
+        all.sort();
+        assert_eq!(together, all);
+    }
+
+    #[test]
+    fn what_the_target_lacks_is_told_by_name() {
+        let planned = plan(cells(), &Selection::default(), &BTreeSet::new(), &BTreeMap::new());
+        assert!(planned.iter().all(|cell| cell.lacks.is_none()), "a submit needs nothing");
     }
 }

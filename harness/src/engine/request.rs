@@ -9,7 +9,7 @@ use crate::{
     fail::{Code, Fault},
     gate::{Client, Prepared},
     history::RequestId,
-    scenario::{Step, Verb, With},
+    scenario::{Span, Step, Verb, Way, With},
     target::{Operation, Owner, Values, overlay, render},
 };
 
@@ -54,6 +54,11 @@ pub fn operation(world: &World, verb: Verb, with: &With) -> Result<Operation, Fa
     let target = &world.target.target;
     let found = match verb {
         Verb::Submit if with.race => target.race.as_ref().map(|race| overlay(&target.submit, race)),
+        Verb::Submit if with.through == Some(Way::Schedule) => {
+            target.schedule.as_ref().map(|schedule| overlay(&target.submit, schedule))
+        }
+        // A batch has its keys in its body: nothing of the plain submit fits.
+        Verb::Submit if with.through == Some(Way::Batch) => target.batch.clone(),
         Verb::Submit => Some(target.submit.clone()),
         Verb::Read => target.read.clone(),
         Verb::Lookup => target.lookup.clone(),
@@ -131,7 +136,7 @@ pub async fn prepare(
 }
 
 /// Stands where a payload's text goes until the body is rendered.
-const RAW: &str = "\u{1}payload\u{1}";
+const RAW: &str = "onejob-raw-payload-goes-here";
 
 fn raw_payload(fresh: &Fresh, with: &With) -> Option<String> {
     let text = with.payload_text.as_ref()?;
@@ -168,8 +173,14 @@ fn values(fresh: &Fresh, with: &With, about: &About) -> Values {
         ("outcome".to_owned(), text(with.outcome.clone())),
         ("evidence".to_owned(), text(with.evidence.clone())),
         ("accept_unknown".to_owned(), accept),
+        ("run_at".to_owned(), text(with.run_in.map(|span| after(fresh.began, span)))),
     ]);
     given.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))).collect()
+}
+
+fn after(began: jiff::Timestamp, span: Span) -> String {
+    let span = jiff::SignedDuration::try_from(span.0).unwrap_or(jiff::SignedDuration::ZERO);
+    began.checked_add(span).unwrap_or(jiff::Timestamp::MAX).to_string()
 }
 
 pub(super) fn headers_of(world: &World, owner: Option<&Owner>) -> Vec<(String, String)> {

@@ -10,6 +10,8 @@ use tokio::time::Instant;
 
 use super::{
     closing,
+    delivery::deliver,
+    fault,
     exchange::{Armed, Sending, arm, at_once, exchange, through_lock},
     fresh::Fresh,
     request::{About, Outgoing, prepare},
@@ -19,7 +21,7 @@ use crate::{
     fail::{Code, Fault},
     history::{Event, Kind},
     law::step_of,
-    scenario::{Capability, GateChoice, Scenario, Step, Verb},
+    scenario::{Capability, GateChoice, Scenario, Step, Until, Verb},
 };
 
 /// Between two looks at a job. Only an answer can tell its state; short, since the wait is part of every round.
@@ -84,6 +86,10 @@ impl<'s> Round<'s> {
                 Err(Halt::Broken(fault)) => return Err(self.explained(fault).await),
             }
         }
+        // What the round did to the world must not outlive it: the closing look is at a world that works.
+        if let Err(fault) = fault::heal_all(&self.world, self.number).await {
+            return Err(self.explained(fault).await);
+        }
         let pending = std::mem::take(&mut self.pending);
         if let Err(fault) = closing::close(&self.world, self.number, pending, self.deadline).await {
             return Err(self.explained(fault).await);
@@ -113,11 +119,11 @@ impl<'s> Round<'s> {
         match step.act {
             Verb::Await => self.await_call(name, step).await,
             Verb::Release => self.release(name, step).await,
-            Verb::Fault | Verb::Heal => Err(Halt::Broken(Fault::new(
-                Code::Bug,
-                format!("step {name} asks for a fault that this version can't apply"),
-                "leave the scenario out",
-            ))),
+            Verb::Fault => Ok(fault::apply(&self.world, self.number, name, step).await?),
+            Verb::Heal => {
+                let fault = step.fault.as_deref().unwrap_or_default();
+                Ok(fault::heal(&self.world, self.number, fault).await?)
+            }
             Verb::Read if step.until.is_some() => self.look_until(name, step).await,
             _ => self.requests(name, step).await,
         }
@@ -187,7 +193,7 @@ impl<'s> Round<'s> {
         if !together && !step.open {
             for number in 1..=times {
                 let number = if times == 1 { 0 } else { number };
-                let out = prepare(&self.world, &self.fresh, (name, step), number, &about).await?;
+                let out = self.outgoing(name, step, number, &about).await?;
                 exchange(self.world.clone(), self.number, out).await?;
             }
             return Ok(());
@@ -195,7 +201,7 @@ impl<'s> Round<'s> {
         let mut outgoing = Vec::new();
         for number in 1..=times {
             let number = if times == 1 { 0 } else { number };
-            outgoing.push(prepare(&self.world, &self.fresh, (name, step), number, &about).await?);
+            outgoing.push(self.outgoing(name, step, number, &about).await?);
         }
         let tasks = if together { self.race(name, step, outgoing).await? } else { self.spawn(outgoing) };
         if step.open {
@@ -213,6 +219,19 @@ impl<'s> Round<'s> {
             joined(task.await)?;
         }
         Ok(())
+    }
+
+    /// Makes the `number`-th request of a step.
+    async fn outgoing(&self, name: &str, step: &Step, number: u32, about: &About) -> Result<Outgoing, Halt> {
+        if step.act != Verb::Deliver {
+            return Ok(prepare(&self.world, &self.fresh, (name, step), number, about).await?);
+        }
+        let (Some(double), Some(call)) = (&self.world.double, &step.call) else {
+            return Err(self.missed(name, "there is no double to deliver a callback of"));
+        };
+        self.seen(name, &format!("{call}.arrived"), step).await?;
+        let callback = double.callback(self.number, call).map_err(|error| self.missed(name, error.to_string()))?;
+        Ok(deliver(&self.world, &callback, (name, step), number, about).await?)
     }
 
     fn spawn(&self, outgoing: Vec<Outgoing>) -> Vec<Sending> {
@@ -269,19 +288,19 @@ impl<'s> Round<'s> {
     async fn look_until(&mut self, name: &str, step: &Step) -> Result<(), Halt> {
         let about = self.about(name, step).await?;
         let job = about.job.unwrap_or_default();
-        let until = step.until.unwrap_or(crate::scenario::Until::Terminal);
+        let until = step.until.unwrap_or(Until::Terminal);
         let deadline = self.deadline_of(step);
         let round = self.number;
         let mut pause = LOOK_EVERY;
         loop {
             self.look(name, step, &job).await?;
-            let state = self.world.recorder.look(|events| state_told(events, round, name));
-            let state = state.unwrap_or_default();
-            if until.is(&state) {
+            let last = self.world.recorder.look(|events| answers(events, round, name).last().cloned());
+            let last = last.unwrap_or_default();
+            if until.is_seen_in(&last) {
                 return Ok(());
             }
             // A terminal state never changes: waiting on would only make a failing run slower.
-            let over = matches!(state.as_str(), "succeeded" | "failed" | "cancelled");
+            let over = last.is_terminal() && !matches!(until, Until::Attention | Until::Gone);
             if over || Instant::now() >= deadline {
                 return Err(self.missed(name, format!("the job never became {}", until.word())));
             }
@@ -323,14 +342,18 @@ fn happened(events: &[Event], round: u32, subject: &str, what: &str) -> bool {
             return ended == requests.len();
         }
     }
-    let Some(call) = events.iter().find_map(|event| match &event.kind {
-        Kind::Called { call, name, .. } if event.round == round && name == subject => Some(*call),
+    if what == "hit" {
+        return of_round.any(|event| matches!(&event.kind, Kind::FaultHit { fault, .. } if fault == subject));
+    }
+    let Some((call, passed_on)) = events.iter().find_map(|event| match &event.kind {
+        Kind::Called { call, name, identity, .. } if event.round == round && name == subject => Some((*call, identity)),
         _ => None,
     }) else {
         return false;
     };
     match what {
         "arrived" => true,
+        "probed" => of_round.any(|event| matches!(&event.kind, Kind::Probed { identity, .. } if Some(identity) == passed_on.as_ref())),
         "answered" => of_round.any(|event| matches!(&event.kind, Kind::Replied { call: c, .. } if *c == call)),
         _ => of_round.any(|event| matches!(&event.kind, Kind::CallEnded { call: c, .. } if *c == call)),
     }
@@ -343,10 +366,6 @@ fn job_told(events: &[Event], round: u32, step: &str) -> Option<String> {
 
 fn version_told(events: &[Event], round: u32, step: &str) -> Option<String> {
     answers(events, round, step).filter_map(|answer| answer.version.clone()).last()
-}
-
-fn state_told(events: &[Event], round: u32, step: &str) -> Option<String> {
-    answers(events, round, step).last().and_then(|answer| answer.state.clone())
 }
 
 fn answers<'e>(events: &'e [Event], round: u32, step: &str) -> impl Iterator<Item = &'e crate::history::Answer> {

@@ -150,7 +150,9 @@ impl<'a> Board<'a> {
     }
 
     fn replay(&self, cell: &PlannedCell) -> String {
-        format!("onejob run '{}'{}", cell.name(), self.options.replay)
+        let source = &cell.loaded.source;
+        let file = if source.starts_with("embedded:") { String::new() } else { format!(" --scenarios {source}") };
+        format!("onejob run '{}'{file}{}", cell.name(), self.options.replay)
     }
 
     fn skip(&mut self, planned: &PlannedCell, reason: &str) {

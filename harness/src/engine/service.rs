@@ -190,6 +190,12 @@ impl Replica {
         lines.iter().map(|line| format!("    {line}\n")).collect()
     }
 
+    /// Its process id, which is its group's too.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// Whether it still runs.
     pub fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))

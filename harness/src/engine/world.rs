@@ -8,18 +8,25 @@ use std::{
     },
 };
 
+use sqlx::{Connection as _, PgConnection};
 use tokio::sync::RwLock;
 
-use super::{launch::Placeholders, service::{Launch, Replica}};
+use super::{
+    fault::Standing,
+    launch::Placeholders,
+    service::{Launch, Replica},
+    wiring::{self, Reach, Wiring},
+};
 use crate::{
     double::Double,
     fail::{Code, Fault},
-    gate::{Client, Origin, Protocol},
+    fault::{GroupSignal, Proxy, Upstream, signal_group},
+    gate::Client,
     history::Recorder,
     leash::Leash,
     postgres::{Database, Template},
     scenario::Scenario,
-    target::{Hidden, Http, Owner, TargetFile},
+    target::{Hidden, Owner, TargetFile},
 };
 
 /// What is the same for all cells of a run.
@@ -50,8 +57,14 @@ pub struct World {
     pub double: Option<Double>,
     /// URL of the database, where the target lets us have it.
     pub database_url: Option<String>,
-    /// Running replicas, where we start them.
-    pub replicas: RwLock<Vec<Replica>>,
+    /// Running replicas, where we start them; none in the place of one that a fault has ended.
+    pub replicas: RwLock<Vec<Option<Replica>>>,
+    /// Between service and provider, where a fault is planned there.
+    pub provider_proxy: Option<Arc<Proxy>>,
+    /// Between service and database, where a fault is planned there.
+    pub database_proxy: Option<Arc<Proxy>>,
+    /// Faults that are in force.
+    pub(super) standing: tokio::sync::Mutex<Standing>,
     /// How to start another.
     pub launch: Option<Launch>,
     /// Whose they are.
@@ -59,7 +72,9 @@ pub struct World {
     /// What must not be seen in the history.
     pub secrets: Hidden,
     /// How to reach the replicas, in their order.
-    clients: RwLock<Vec<Client>>,
+    clients: RwLock<Vec<Reach>>,
+    /// Counts rows for the laws, where the target lets us.
+    pub(super) counter: tokio::sync::Mutex<Option<PgConnection>>,
     next_request: AtomicU64,
     next_replica: AtomicUsize,
     database: Mutex<Option<Database>>,
@@ -80,14 +95,31 @@ impl World {
             .as_ref()
             .map(|database| database.url.clone())
             .or_else(|| target.target.database.as_ref().and_then(|section| section.url.clone()));
+        let wiring = Wiring::planned(scenario);
+        let mut database_proxy = None;
         if let Some(url) = &database_url {
-            placeholders.set("database.url", url);
+            if wiring.database {
+                let (proxy, through) = wiring::before_database(url).await?;
+                placeholders.set("database.url", through);
+                database_proxy = Some(Arc::new(proxy));
+            } else {
+                placeholders.set("database.url", url);
+            }
         }
+        let mut provider_proxy = None;
         let double = match &target.provider {
             Some(section) => {
                 let double = Double::start(&section.names, section, recorder.clone()).await?;
+                if wiring.provider {
+                    provider_proxy = Some(Arc::new(Proxy::http(Upstream::Tcp(double.address())).await?));
+                }
                 for name in &section.names {
-                    placeholders.set(format!("provider.{name}.url"), double.url(name));
+                    let url = double.url(name);
+                    let url = match &provider_proxy {
+                        Some(proxy) => url.replace(&double.address().to_string(), &proxy.address().to_string()),
+                        None => url,
+                    };
+                    placeholders.set(format!("provider.{name}.url"), url);
                 }
                 Some(double)
             }
@@ -119,18 +151,22 @@ impl World {
         };
         let mut clients = Vec::new();
         for base in bases {
-            clients.push(client(&target, base).await?);
+            clients.push(Reach::new(&target, base, wiring.client).await?);
         }
         Ok(Arc::new(Self {
             target,
             recorder,
             double,
             database_url,
-            replicas: RwLock::new(running),
+            replicas: RwLock::new(running.into_iter().map(Some).collect()),
+            provider_proxy,
+            database_proxy,
+            standing: tokio::sync::Mutex::default(),
             launch,
             leash: grounds.leash.clone(),
             secrets: grounds.target.hidden.clone(),
             clients: RwLock::new(clients),
+            counter: tokio::sync::Mutex::default(),
             next_request: AtomicU64::new(1),
             next_replica: AtomicUsize::new(0),
             database: Mutex::new(database),
@@ -145,7 +181,7 @@ impl World {
             None => self.next_replica.fetch_add(1, Ordering::Relaxed),
         };
         let index = index % clients.len().max(1);
-        let client = clients.get(index).cloned().ok_or_else(|| {
+        let client = clients.get(index).map(|reach| reach.client.clone()).ok_or_else(|| {
             Fault::new(
                 Code::TargetIncomplete,
                 "nothing says where the service listens",
@@ -172,34 +208,112 @@ impl World {
     /// What the replicas wrote last, for error messages.
     pub async fn last_output(&self) -> String {
         let replicas = self.replicas.read().await;
-        replicas.iter().map(Replica::last_output).collect()
+        replicas.iter().flatten().map(Replica::last_output).collect()
     }
 
     /// Whether a replica that we started has ended on its own.
     pub async fn has_died(&self) -> bool {
         let mut replicas = self.replicas.write().await;
-        replicas.iter_mut().any(|replica| !replica.runs())
+        replicas.iter_mut().flatten().any(|replica| !replica.runs())
+    }
+
+    /// The proxies before the replicas, where faults are planned there.
+    pub(super) async fn client_proxies(&self) -> Vec<Arc<Proxy>> {
+        self.clients.read().await.iter().filter_map(|reach| reach.proxy.clone()).collect()
+    }
+
+    /// Where the second replica listens itself; the first where there is no second.
+    pub(super) async fn upstream_of_second(&self) -> Option<Upstream> {
+        let clients = self.clients.read().await;
+        clients.get(1).or(clients.first()).map(|reach| reach.upstream.clone())
+    }
+
+    /// A connection to the service's database, past any proxy.
+    pub(super) async fn administrator(&self) -> Result<PgConnection, Fault> {
+        let url = self.database_url.as_deref().unwrap_or_default();
+        PgConnection::connect(url).await.map_err(|error| {
+            Fault::new(Code::DatabaseLost, "the service's database can't be reached", "see whether it still runs").because(error)
+        })
+    }
+
+    /// Sends a signal to a replica, and waits until it has followed.
+    pub(super) async fn signal(&self, replica: u32, signal: GroupSignal) -> Result<(), Fault> {
+        let pid = {
+            let replicas = self.replicas.read().await;
+            replicas.get(index(replica)).and_then(Option::as_ref).map(Replica::pid)
+        };
+        let pid = pid.ok_or_else(|| no_replica(replica))?;
+        Ok(signal_group(pid, signal).await?)
+    }
+
+    /// Kills a replica; its place stays empty.
+    pub(super) async fn kill(&self, replica: u32) -> Result<(), Fault> {
+        self.taken(replica).await?.kill().await;
+        Ok(())
+    }
+
+    /// Asks a replica to end, and waits for it; its place stays empty.
+    pub(super) async fn stop(&self, replica: u32) -> Result<(), Fault> {
+        self.taken(replica).await?.stop().await;
+        Ok(())
+    }
+
+    async fn taken(&self, replica: u32) -> Result<Replica, Fault> {
+        let mut replicas = self.replicas.write().await;
+        replicas.get_mut(index(replica)).and_then(Option::take).ok_or_else(|| no_replica(replica))
+    }
+
+    /// Starts a replica in an empty place, or in a new one at the end.
+    pub(super) async fn start(&self, replica: u32) -> Result<(), Fault> {
+        let launch = self.launch.as_ref().ok_or_else(|| no_replica(replica))?;
+        let started = launch.start(&self.leash).await?;
+        let through_proxy = self.clients.read().await.iter().any(|reach| reach.proxy.is_some());
+        let reach = Reach::new(&self.target, started.base(), through_proxy).await?;
+        let mut replicas = self.replicas.write().await;
+        let mut clients = self.clients.write().await;
+        let place = index(replica);
+        if place < replicas.len() {
+            replicas[place] = Some(started);
+            // An armed fault lives in the old proxy, which goes on in front of the new process.
+            match clients[place].proxy.clone() {
+                Some(proxy) => {
+                    proxy.redirect(reach.upstream.clone());
+                    clients[place].upstream = reach.upstream;
+                }
+                None => clients[place] = reach,
+            }
+        } else {
+            replicas.push(Some(started));
+            clients.push(reach);
+        }
+        Ok(())
     }
 
     /// Takes it down. The history stays.
     pub async fn end(&self) {
-        for replica in self.replicas.write().await.drain(..) {
+        for replica in self.replicas.write().await.drain(..).flatten() {
             // The world's database goes with it, so nothing is worth a slow farewell.
             replica.kill().await;
         }
         if let Some(double) = &self.double {
             double.finish().await;
         }
+        drop(self.counter.lock().await.take());
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(database) = database {
             database.let_go();
         }
     }
-
 }
 
-/// A client of the service at a base URL.
-pub async fn client(target: &TargetFile, base: &str) -> Result<Client, Fault> {
-    let protocol = if target.target.http == Http::H2 { Protocol::H2 } else { Protocol::H1 };
-    Ok(Client::new(Origin::resolve(base).await?, protocol))
+fn index(replica: u32) -> usize {
+    replica.max(1) as usize - 1
+}
+
+fn no_replica(replica: u32) -> Fault {
+    Fault::new(
+        Code::FaultFailed,
+        format!("there is no replica {replica} that we could act on"),
+        "faults on processes need `[target.command]`, and a replica that runs",
+    )
 }

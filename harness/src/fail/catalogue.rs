@@ -162,7 +162,8 @@ mod tests {
         let folder = Path::new(file!()).parent().expect("a file has a folder");
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         // `file!()` is relative to the workspace's root, which is the package's folder or the one above it.
-        let folder = [root.to_owned(), root.join("..")].iter().map(|base| base.join(folder)).find(|it| it.is_dir());
+        let folder =
+            [root.to_owned(), root.join("..")].iter().map(|base| base.join(folder)).find(|it| it.is_dir());
         let pages: BTreeSet<_> = std::fs::read_dir(folder.expect("the source is there").join("pages"))
             .expect("the pages are there")
             .map(|page| page.expect("it can be listed").file_name().into_string().expect("names are ASCII"))
@@ -182,7 +183,10 @@ mod tests {
                 let body = body.split("\n## ").next().unwrap_or_default();
                 assert!(body.trim().len() > 20, "{code}: {part:?} says nothing");
             }
-            let meaning = page.lines().skip(1).take_while(|line| !line.starts_with("## ")).collect::<String>();
+            let exit = format!("ends with exit code {}.", code.exit() as u8);
+            assert!(page.contains(&exit), "{code} doesn't say that it {exit}");
+            let meaning =
+                page.lines().skip(1).take_while(|line| !line.starts_with("## ")).collect::<String>();
             assert!(meaning.len() > 60, "{code} doesn't say what it means");
         }
     }

@@ -173,12 +173,7 @@ impl From<&Fault> for CellError {
             message.push_str(&error.to_string());
             cause = error.source();
         }
-        Self {
-            code: fault.code().to_string(),
-            message,
-            help: fault.advice().to_owned(),
-            exit: fault.exit(),
-        }
+        Self { code: fault.code().to_string(), message, help: fault.advice().to_owned(), exit: fault.exit() }
     }
 }
 
@@ -197,8 +192,9 @@ mod tests {
 
     #[test]
     fn a_cell_error_tells_the_whole_chain_of_causes() {
-        let fault = Fault::new(Code::PortInUse, "the double can't listen on 127.0.0.1:80", "take another port")
-            .because(std::io::Error::other("denied"));
+        let fault =
+            Fault::new(Code::PortInUse, "the double can't listen on 127.0.0.1:80", "take another port")
+                .because(std::io::Error::other("denied"));
         let error = CellError::from(&fault);
         assert_eq!(error.message, "the double can't listen on 127.0.0.1:80: denied");
         assert_eq!((error.code.as_str(), error.exit), ("OJ5001", ExitCode::Infrastructure));

@@ -1,5 +1,7 @@
 //! Faults as people read them.
 
+use std::fmt::Write as _;
+
 use miette::{GraphicalReportHandler, GraphicalTheme, ThemeCharacters, ThemeStyles};
 
 use super::Fault;
@@ -45,6 +47,7 @@ pub fn render(fault: &Fault, look: Look) -> String {
     seen.sort_unstable();
     seen.dedup();
     let more: Vec<_> = seen.iter().map(|code| format!("onejob explain {code}")).collect();
-    lines.push_str(&format!("\nmore: {}\n", more.join(" · ")));
+    // Writing to a String can't fail.
+    let _ = writeln!(lines, "\nmore: {}", more.join(", "));
     lines
 }

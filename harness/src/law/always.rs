@@ -1,4 +1,4 @@
-//! What holds whatever the target and whatever the scenario: the five laws that nobody has to name.
+//! What holds whatever the target and whatever the scenario: the laws that nobody has to name.
 
 use onejob_reports::model::Outcome;
 
@@ -54,7 +54,7 @@ pub fn one_job(view: &View) -> Judgement {
                 matches!(request.verb.as_str(), "read")
                     && request.owner == *owner
                     && request.about.as_deref() == Some(job)
-                    && request.answer().is_some_and(|answer| matches!(answer.status, 404 | 410))
+                    && request.answer().is_some_and(|answer| answer.status == 404)
             });
             if let Some(request) = unreadable {
                 let status = request.answer().map_or(0, |answer| answer.status);
@@ -69,13 +69,13 @@ pub fn one_job(view: &View) -> Judgement {
     Judgement::held(NAME)
 }
 
-/// A duplicate is no reason for a 5xx.
+/// A duplicate is no reason for a 5xx. `expected` are the statuses that the scenario itself asks for.
 #[must_use]
-pub fn no_server_error(view: &View) -> Judgement {
+pub fn no_server_error(view: &View, expected: &[u16]) -> Judgement {
     const NAME: &str = "no-server-error";
     let first_fault = view.faults.values().min().copied().unwrap_or(u64::MAX);
     let failed = view.requests.iter().filter(|request| request.sent < first_fault).find_map(|request| {
-        let answer = request.answer().filter(|answer| answer.status >= 500)?;
+        let answer = request.answer().filter(|answer| answer.status >= 500 && !expected.contains(&answer.status))?;
         Some((request, answer))
     });
     match failed {
@@ -150,11 +150,28 @@ pub fn no_lost_intent(view: &View) -> Judgement {
     Judgement::held(NAME)
 }
 
-/// The five, in the order in which a reader wants them. `effects_bounded` leaves out the first: the scenario gave a
+/// A call that the scenario forbids is a violation in itself.
+#[must_use]
+pub fn no_forbidden_call(view: &View) -> Judgement {
+    const NAME: &str = "no-forbidden-call";
+    let forbidden: Vec<_> = view.calls.iter().filter(|call| call.reply == "forbid").collect();
+    if forbidden.is_empty() {
+        return Judgement::held(NAME);
+    }
+    let names: Vec<_> = forbidden.iter().map(|call| call.name.as_str()).collect();
+    Judgement::broke(
+        NAME,
+        format!("The provider was called when no call was allowed any more: {}.", listed(&names)),
+        forbidden.iter().map(|call| call.called).collect(),
+    )
+}
+
+/// All of them, in the order in which a reader wants them. `effects_bounded` leaves out the first: the scenario gave a
 /// bound of its own.
 #[must_use]
-pub fn all(view: &View, effects_bounded: bool) -> Vec<Judgement> {
-    let mut judgements = vec![one_job(view), no_lost_intent(view), no_server_error(view), final_state(view)];
+pub fn all(view: &View, effects_bounded: bool, expected: &[u16]) -> Vec<Judgement> {
+    let mut judgements = vec![one_job(view), no_lost_intent(view), no_server_error(view, expected), final_state(view)];
+    judgements.push(no_forbidden_call(view));
     if !effects_bounded {
         judgements.insert(0, one_effect(view));
     }

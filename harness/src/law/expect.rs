@@ -46,7 +46,7 @@ fn until_wrong(name: &str, step: &Step, requests: &[&Request]) -> Option<Wrong> 
     let until = step.until?;
     let last = requests.last()?;
     let state = last.answer().and_then(|answer| answer.state.as_deref());
-    if state.is_some_and(|state| until.is(state)) {
+    if last.answer().is_some_and(|answer| until.is_seen_in(answer)) {
         return None;
     }
     let seen = state.unwrap_or("without a state");

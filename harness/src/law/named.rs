@@ -36,6 +36,9 @@ pub fn all(view: &View, asked: &Invariants) -> Vec<Judgement> {
     if asked.decided_once {
         judgements.push(decided_once(view));
     }
+    if asked.cancelled_had_no_effect {
+        judgements.push(cancelled_had_no_effect(view));
+    }
     if asked.identity {
         judgements.push(identity(view));
     }
@@ -291,6 +294,25 @@ pub fn decided_once(view: &View) -> Judgement {
                 NAME,
                 format!("{} and {} were told two different decisions of job {}.", yes.step, request.step, short(job)),
                 [yes, request].into_iter().filter_map(|r| r.end.as_ref().map(|end| end.seq)).collect(),
+            );
+        }
+    }
+    Judgement::held(NAME)
+}
+
+fn cancelled_had_no_effect(view: &View) -> Judgement {
+    const NAME: &str = "cancelled-had-no-effect";
+    for job in view.jobs() {
+        let told = view.told_of(job);
+        let Some((request, _)) = told.iter().rev().find(|(_, a)| a.state.as_deref() == Some("cancelled")) else { continue };
+        let call = view.calls.iter().find(|call| call.identity.as_deref() == Some(job) && !call.effects.is_empty());
+        if let Some(call) = call {
+            let mut evidence = call.effects.clone();
+            evidence.extend(request.end.iter().map(|end| end.seq));
+            return Judgement::broke(
+                NAME,
+                format!("Job {} was cancelled, and yet call {} took effect.", short(job), call.name),
+                evidence,
             );
         }
     }

@@ -26,8 +26,10 @@ pub fn judge(scenario: &Scenario, rounds: &[View]) -> CellJudgement {
     let mut promises: Vec<(Judgement, Vec<u32>)> = Vec::new();
     let mut witnesses: Vec<(Sighting, Vec<u32>)> = Vec::new();
     let mut place: BTreeMap<String, usize> = BTreeMap::new();
+    let checks = scenario.step.iter().flat_map(|step| [&step.expect, &step.expect_some, &step.expect_one]);
+    let expected: Vec<u16> = checks.flatten().flat_map(|check| check.status.iter().copied()).collect();
     for view in rounds {
-        let mut judgements = always::all(view, scenario.invariants.effects.is_some());
+        let mut judgements = always::all(view, scenario.invariants.effects.is_some(), &expected);
         judgements.extend(named::all(view, &scenario.invariants));
         judgements.extend(expect::all(view, scenario));
         for judgement in judgements {

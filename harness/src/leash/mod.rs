@@ -16,5 +16,5 @@ pub(crate) use engine::{Engine, EngineError};
 pub use error::LeashError;
 pub use handle::{Leash, SUBCOMMAND};
 pub use held::Held;
-pub(crate) use processes::end_group;
+pub(crate) use processes::{end_group, group_states};
 pub use watch::watch;

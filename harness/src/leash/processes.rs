@@ -91,6 +91,11 @@ pub(crate) fn end_group(leader: u32, quit_within: Duration) -> bool {
     wait_until(quit_within, || !group.is_alive())
 }
 
+/// The states of a group's processes, one letter each as in `/proc/PID/stat`. None where there is no procfs.
+pub(crate) fn group_states(leader: u32) -> Option<Vec<char>> {
+    procfs::states_in_group(leader)
+}
+
 /// Kills every process that carries the mark; how many there were. Always 0 where there is no procfs.
 pub(super) fn kill_marked(mark: &str) -> usize {
     let wanted = format!("{MARK_VARIABLE}={mark}");
@@ -140,8 +145,19 @@ mod procfs {
 
     /// None where there is no procfs.
     pub(super) fn any_running_in_group(group: u32) -> Option<bool> {
+        Some(states_in_group(group)?.iter().any(|state| !matches!(state, 'Z' | 'X')))
+    }
+
+    /// None where there is no procfs.
+    pub(super) fn states_in_group(group: u32) -> Option<Vec<char>> {
         stat(std::process::id())?;
-        Some(process_ids().filter_map(stat).any(|stat| stat.group == group && !stat.is_zombie()))
+        Some(
+            process_ids()
+                .filter_map(stat)
+                .filter(|stat| stat.group == group)
+                .map(|stat| stat.state)
+                .collect(),
+        )
     }
 
     pub(super) fn has_variable(id: u32, wanted: &[u8]) -> bool {

@@ -1,4 +1,5 @@
 use std::io;
+use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -51,6 +52,20 @@ impl Link {
 
     pub(super) fn options(&self) -> &PgConnectOptions {
         &self.options
+    }
+
+    /// The same database by another way: whatever listens at `address` and passes bytes on to the server.
+    pub(super) fn url_through(&self, database: &str, address: SocketAddr) -> Option<String> {
+        let mut url = Url::parse(&self.url_of(database)).ok()?;
+        let others: Vec<(String, String)> = url
+            .query_pairs()
+            .filter(|(name, _)| !matches!(&**name, "host" | "hostaddr" | "port" | "sslmode"))
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        url.set_ip_host(address.ip()).ok()?;
+        url.set_port(Some(address.port())).ok()?;
+        url.query_pairs_mut().clear().extend_pairs(others).append_pair("sslmode", "disable");
+        Some(url.into())
     }
 
     /// The same server, another database.
@@ -126,6 +141,23 @@ mod tests {
             .expect("reads");
         assert_eq!(link.url_of("job_1"), "postgres://onejob@localhost/job_1?host=%2Ftmp%2Fx&port=6000");
         assert_eq!(link.place(), "/tmp/x (port 6000)");
+    }
+
+    #[test]
+    fn the_way_through_a_proxy_keeps_user_and_password_and_drops_the_old_way() {
+        let proxy = SocketAddr::from(([127, 0, 0, 1], 7000));
+        for (url, through) in [
+            (
+                "postgres://onejob@localhost:5432/postgres?host=%2Ftmp%2Fx",
+                "postgres://onejob@127.0.0.1:7000/a?sslmode=disable",
+            ),
+            (
+                "postgres://me:pw@10.0.0.1/b?sslmode=prefer&options=-cx%3D1",
+                "postgres://me:pw@127.0.0.1:7000/a?options=-cx%3D1&sslmode=disable",
+            ),
+        ] {
+            assert_eq!(Link::read(url).expect("reads").url_through("a", proxy).as_deref(), Some(through));
+        }
     }
 
     #[test]

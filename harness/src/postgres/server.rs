@@ -1,4 +1,6 @@
 use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use sqlx::postgres::PgConnection;
@@ -241,6 +243,20 @@ impl Server {
         let lent_tcp = matches!(self.0.place, Place::Lent) && self.0.link.options().get_socket().is_none();
         let link = self.0.tcp.as_ref().or_else(|| lent_tcp.then_some(&self.0.link))?;
         Some(link.url_of(database))
+    }
+
+    /// The URL of a database through a proxy that passes bytes on to this server. It may hold a password. None when
+    /// the server's own URL is of a form that has no place for another address.
+    #[must_use]
+    pub fn url_through(&self, database: &str, proxy: SocketAddr) -> Option<String> {
+        self.0.link.url_through(database, proxy)
+    }
+
+    /// The socket that the server listens on, for a proxy in front of it. None when it is reached over TCP.
+    #[must_use]
+    pub fn socket(&self) -> Option<PathBuf> {
+        let options = self.0.link.options();
+        Some(options.get_socket()?.join(format!(".s.PGSQL.{}", options.get_port())))
     }
 
     /// The URL to manage the server by: the database that the user named, else `postgres`.

@@ -47,8 +47,8 @@ impl fmt::Display for Span {
         let micros = self.0.as_micros();
         match micros {
             0 => write!(out, "0s"),
-            _ if micros % 1_000_000 == 0 => write!(out, "{}s", micros / 1_000_000),
-            _ if micros % 1_000 == 0 => write!(out, "{}ms", micros / 1_000),
+            _ if micros.is_multiple_of(1_000_000) => write!(out, "{}s", micros / 1_000_000),
+            _ if micros.is_multiple_of(1_000) => write!(out, "{}ms", micros / 1_000),
             _ => write!(out, "{micros}us"),
         }
     }

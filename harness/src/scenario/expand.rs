@@ -34,7 +34,7 @@ pub(super) fn check(text: &Text, root: &Node, matrix: &Matrix) -> Result<(), Fau
         for name in node.text().map(names).into_iter().flatten() {
             if matrix.names().any(|known| known == name) {
                 used.insert(name.to_owned());
-                used.extend(matrix.source_of(name).map(str::to_owned));
+                used.extend(matrix.sources_of(name).into_iter().map(str::to_owned));
             } else if !key.is_some_and(|key| FREE.contains(&key)) {
                 let message = format!("`{{{name}}}` is no dimension of [matrix]");
                 let fault = Fault::new(Code::ScenarioPlaceholder, message, matrix.dimensions_there(name));
@@ -43,18 +43,26 @@ pub(super) fn check(text: &Text, root: &Node, matrix: &Matrix) -> Result<(), Fau
         }
         Ok(())
     })?;
-    let across = root.get("invariants").and_then(|all| all.get("alike")).and_then(|alike| alike.get("across"));
+    let across =
+        root.get("invariants").and_then(|all| all.get("alike")).and_then(|alike| alike.get("across"));
     used.extend(across.and_then(Node::text).map(str::to_owned));
     let sections = ["matrix", "derive"].iter().filter_map(|key| root.get(key));
     let unused = matrix.names().find(|name| !used.contains(*name));
     if let Some(name) = unused {
         let place = sections.flat_map(|section| {
-            let keys = section.entries().iter().filter(|entry| entry.key == name).map(|entry| &entry.key_span);
-            let named = section.elements().iter().filter(|node| node.get("name").and_then(Node::text) == Some(name));
+            let keys =
+                section.entries().iter().filter(|entry| entry.key == name).map(|entry| &entry.key_span);
+            let named =
+                section.elements().iter().filter(|node| node.get("name").and_then(Node::text) == Some(name));
             keys.chain(named.map(|node| &node.span)).cloned().collect::<Vec<_>>()
         });
-        let message = format!("`{name}` changes nothing: no text says `{{{name}}}` and no `when` asks for it");
-        let fault = Fault::new(Code::ScenarioMatrix, message, "use it, or take it out: cells that don't differ prove no more");
+        let message =
+            format!("`{name}` changes nothing: no text says `{{{name}}}` and no `when` asks for it");
+        let fault = Fault::new(
+            Code::ScenarioMatrix,
+            message,
+            "use it, or take it out: cells that don't differ prove no more",
+        );
         return Err(fault.at(text.place(place.into_iter().next().unwrap_or_default())));
     }
     Ok(())
@@ -82,11 +90,24 @@ pub(super) fn cell(text: &Text, root: &Node, matrix: &Matrix, point: &Point) -> 
     let elsewhere: BTreeSet<_> = all_payloads.difference(&payloads(&cell)).cloned().collect();
     if let Some(Node { value: Value::List(rules), .. }) = cell.get_mut("provider") {
         // A rule for a payload is there in the cells that submit it.
-        rules.retain(|rule| !rule.get("payload").and_then(Node::text).is_some_and(|name| elsewhere.contains(name)));
+        rules.retain(|rule| {
+            !rule.get("payload").and_then(Node::text).is_some_and(|name| elsewhere.contains(name))
+        });
     }
-    cell.each_text(&|key| ABOUT_CELLS.contains(&key), &mut |node, _| {
+    cell.each_text(&|key| ABOUT_CELLS.contains(&key), &mut |node, key| {
         fill(node, matrix, point);
-        Ok::<_, Fault>(())
+        let left = node.text().and_then(|text| names(text).next());
+        match left {
+            // A derived word may bring in braces of its own, where the text may hold anything.
+            Some(name) if !key.is_some_and(|key| FREE.contains(&key)) => {
+                let message = format!(
+                    "`{{{name}}}` is no dimension of [matrix], and no word derived before it is used"
+                );
+                let fault = Fault::new(Code::ScenarioPlaceholder, message, matrix.dimensions_there(name));
+                Err(fault.at(text.place(node.span.clone())))
+            }
+            _ => Ok(()),
+        }
     })?;
     Ok(cell)
 }

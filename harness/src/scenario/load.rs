@@ -149,7 +149,9 @@ fn merge(broken: Vec<(String, Fault)>, cells: usize) -> Vec<Fault> {
         .map(|(fault, names)| match &names[..] {
             all if all.len() == cells => fault,
             [one] => fault.adding(&format!(" (in the cell {one})")),
-            [first, rest @ ..] => fault.adding(&format!(" (in {} cells, the first is {first})", rest.len() + 1)),
+            [first, rest @ ..] => {
+                fault.adding(&format!(" (in {} cells, the first is {first})", rest.len() + 1))
+            }
             [] => fault,
         })
         .collect()

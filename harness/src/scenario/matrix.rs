@@ -6,6 +6,7 @@ use super::{
     Derived, MatrixValue,
     document::{Node, nearest},
     kind::KIND,
+    placeholder::only,
 };
 use crate::fail::{Code, Fault, Text};
 
@@ -31,14 +32,23 @@ impl Matrix {
                 let place = text.place(entry.key_span.clone());
                 if !is_name(&entry.key) {
                     let message = format!("`{}` can't be the name of a dimension", entry.key);
-                    return Err(Fault::new(Code::ScenarioName, message, "use lower-case letters, digits and _").at(place));
+                    return Err(Fault::new(
+                        Code::ScenarioName,
+                        message,
+                        "use lower-case letters, digits and _",
+                    )
+                    .at(place));
                 }
                 let values: Vec<MatrixValue> = KIND.read(text, &entry.node)?;
                 if values.is_empty() {
-                    let message = format!("the dimension `{}` has no value, so there is no cell at all", entry.key);
-                    return Err(Fault::new(Code::ScenarioMatrix, message, "give it a value or take it out").at(place));
+                    let message =
+                        format!("the dimension `{}` has no value, so there is no cell at all", entry.key);
+                    return Err(
+                        Fault::new(Code::ScenarioMatrix, message, "give it a value or take it out").at(place)
+                    );
                 }
-                if let Some(twice) = values.iter().enumerate().find(|(n, value)| values[..*n].contains(value)) {
+                if let Some(twice) = values.iter().enumerate().find(|(n, value)| values[..*n].contains(value))
+                {
                     let message = format!("the dimension `{}` has the value `{}` twice", entry.key, twice.1);
                     return Err(Fault::new(Code::ScenarioMatrix, message, "take one of them out").at(place));
                 }
@@ -56,7 +66,8 @@ impl Matrix {
             matrix.without.push(KIND.read(text, node)?);
         }
         if matrix.points().is_empty() {
-            let place = text.place(root.get("without").map(|without| without.span.clone()).unwrap_or_default());
+            let place =
+                text.place(root.get("without").map(|without| without.span.clone()).unwrap_or_default());
             let message = "`without` leaves out every cell";
             return Err(Fault::new(Code::ScenarioMatrix, message, "leave at least one in").at(place));
         }
@@ -66,19 +77,31 @@ impl Matrix {
     fn check_derived(&self, derived: &Derived) -> Result<(), Fault> {
         if !is_name(&derived.name) || self.names().any(|name| name == derived.name) {
             let message = format!("`{}` can't be derived: the name is malformed or taken", derived.name);
-            return Err(Fault::new(Code::ScenarioName, message, "use lower-case letters, digits and _, and a fresh name"));
+            return Err(Fault::new(
+                Code::ScenarioName,
+                message,
+                "use lower-case letters, digits and _, and a fresh name",
+            ));
         }
         let Some((_, values)) = self.dimensions.iter().find(|(name, _)| *name == derived.from) else {
-            let message = format!("`{}` follows `{}`, which is no dimension of [matrix]", derived.name, derived.from);
+            let message =
+                format!("`{}` follows `{}`, which is no dimension of [matrix]", derived.name, derived.from);
             return Err(Fault::new(Code::ScenarioReference, message, self.dimensions_there(&derived.from)));
         };
         if let Some(missing) = values.iter().find(|value| !derived.values.contains_key(&value.to_string())) {
             let message = format!("`{}` says nothing for {}=`{missing}`", derived.name, derived.from);
             return Err(Fault::new(Code::ScenarioMatrix, message, format!("add `{missing} = ...` to `as`")));
         }
-        if let Some(extra) = derived.values.keys().find(|key| !values.iter().any(|value| value.to_string() == **key)) {
-            let message = format!("`{}` has an entry for `{extra}`, which `{}` never is", derived.name, derived.from);
-            return Err(Fault::new(Code::ScenarioMatrix, message, format!("values of `{}`: {}", derived.from, words(values))));
+        if let Some(extra) =
+            derived.values.keys().find(|key| !values.iter().any(|value| value.to_string() == **key))
+        {
+            let message =
+                format!("`{}` has an entry for `{extra}`, which `{}` never is", derived.name, derived.from);
+            return Err(Fault::new(
+                Code::ScenarioMatrix,
+                message,
+                format!("values of `{}`: {}", derived.from, words(values)),
+            ));
         }
         Ok(())
     }
@@ -88,7 +111,8 @@ impl Matrix {
         let _: Point = KIND.read(text, pairs)?;
         for entry in pairs.entries() {
             let Some((_, values)) = self.dimensions.iter().find(|(name, _)| *name == entry.key) else {
-                let message = format!("`{what}` speaks of `{}`, which is no dimension of [matrix]", entry.key);
+                let message =
+                    format!("`{what}` speaks of `{}`, which is no dimension of [matrix]", entry.key);
                 let fault = Fault::new(Code::ScenarioReference, message, self.dimensions_there(&entry.key));
                 return Err(fault.at(text.place(entry.key_span.clone())));
             };
@@ -96,7 +120,9 @@ impl Matrix {
             if !values.contains(&value) {
                 let message = format!("`{}` is never `{value}`, so this `{what}` means nothing", entry.key);
                 let help = format!("values of `{}`: {}", entry.key, words(values));
-                return Err(Fault::new(Code::ScenarioMatrix, message, help).at(text.place(entry.node.span.clone())));
+                return Err(
+                    Fault::new(Code::ScenarioMatrix, message, help).at(text.place(entry.node.span.clone()))
+                );
             }
         }
         Ok(())
@@ -106,11 +132,6 @@ impl Matrix {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let dimensions = self.dimensions.iter().map(|(name, _)| name.as_str());
         dimensions.chain(self.derived.iter().map(|derived| derived.name.as_str()))
-    }
-
-    /// The dimension that a derived word follows.
-    pub(super) fn source_of(&self, name: &str) -> Option<&str> {
-        self.derived.iter().find(|derived| derived.name == name).map(|derived| derived.from.as_str())
     }
 
     /// All points that `without` leaves, the last dimension changing fastest.
@@ -132,13 +153,37 @@ impl Matrix {
         points
     }
 
-    /// The value of a placeholder at a point.
+    /// The value of a placeholder at a point. A derived word that is itself one placeholder stands for that one's value.
     pub(super) fn value(&self, point: &Point, name: &str) -> Option<MatrixValue> {
         if let Some(value) = point.get(name) {
             return Some(value.clone());
         }
         let derived = self.derived.iter().find(|derived| derived.name == name)?;
-        derived.values.get(&point.get(&derived.from)?.to_string()).cloned()
+        let value = derived.values.get(&point.get(&derived.from)?.to_string())?;
+        match value {
+            MatrixValue::Word(word) => {
+                // Only what stands before is looked up, so this ends. Other braces are for others to replace.
+                let before = only(word).filter(|other| self.stands_before(other, name));
+                before.map_or_else(|| Some(value.clone()), |before| self.value(point, before))
+            }
+            other => Some(other.clone()),
+        }
+    }
+
+    /// Whether `other` is a dimension, or a word derived before the derived word `name`.
+    fn stands_before(&self, other: &str, name: &str) -> bool {
+        self.names().take_while(|known| *known != name).any(|known| known == other)
+    }
+
+    /// Names that a derived word needs: the dimension that it follows, and words that it stands for.
+    pub(super) fn sources_of<'a>(&'a self, name: &str) -> Vec<&'a str> {
+        let Some(derived) = self.derived.iter().find(|derived| derived.name == name) else {
+            return Vec::new();
+        };
+        let placeholders =
+            derived.values.values().filter_map(placeholder).filter(|other| self.stands_before(other, name));
+        let below = placeholders.flat_map(|name| [vec![name], self.sources_of(name)].concat());
+        std::iter::once(derived.from.as_str()).chain(below).collect()
     }
 
     /// What to say to somebody who wrote `name` where a dimension belongs.
@@ -149,6 +194,14 @@ impl Matrix {
             (None, true) => "this scenario has no [matrix]".to_owned(),
             (None, false) => format!("there are: {}", names.join(", ")),
         }
+    }
+}
+
+/// The name that a derived word stands for, where it is exactly one placeholder.
+fn placeholder(value: &MatrixValue) -> Option<&str> {
+    match value {
+        MatrixValue::Word(word) => only(word),
+        MatrixValue::Number(_) | MatrixValue::Switch(_) => None,
     }
 }
 

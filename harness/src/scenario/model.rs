@@ -81,7 +81,8 @@ pub struct Derived {
     pub name: String,
     /// The dimension of `[matrix]` that it follows.
     pub from: String,
-    /// What it is for each value of that dimension; none may be missing.
+    /// What it is for each value of that dimension; none may be missing. `{name}` stands for a word derived before, so
+    /// that it can follow two dimensions.
     #[serde(rename = "as")]
     pub values: BTreeMap<String, MatrixValue>,
 }
@@ -344,6 +345,15 @@ pub struct With {
     /// `race = true`: several attempts may be out.
     #[serde(default)]
     pub race: bool,
+    /// `submit`: another way in, `batch` or `schedule`.
+    #[serde(default)]
+    pub through: Option<Way>,
+    /// `submit` through `schedule`: how far in the future the job is to start.
+    #[serde(default)]
+    pub run_in: Option<Span>,
+    /// `deliver`: how the callback is signed; properly by default.
+    #[serde(default)]
+    pub signature: Option<Signature>,
     /// Provider to use.
     #[serde(default)]
     pub provider: Option<String>,
@@ -369,6 +379,30 @@ pub struct With {
     /// Parameters of a fault, for example `after = "30ms"`.
     #[serde(default)]
     pub fault: BTreeMap<String, String>,
+}
+
+/// A way in besides the plain submit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// As one of several jobs in one request.
+    Batch,
+    /// To be started later.
+    Schedule,
+}
+
+/// How a callback is signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signature {
+    /// With the secret, now.
+    Valid,
+    /// Not at all.
+    None,
+    /// With another secret.
+    Forged,
+    /// With the secret, a day ago.
+    Old,
 }
 
 /// Which gate makes requests arrive together.
@@ -399,6 +433,10 @@ pub enum Until {
     Cancelled,
     /// Succeeded, failed or cancelled.
     Terminal,
+    /// Whatever its state: somebody's attention is asked for.
+    Attention,
+    /// It can't be read any more: 404 or 410.
+    Gone,
 }
 
 /// What an answer must be. Everything given must hold.
@@ -477,6 +515,7 @@ pub enum Per {
 /// The closed catalogue of invariants. Those that hold whatever the target are judged without being named.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "a catalogue of independent promises, each asked for or not")]
 pub struct Invariants {
     /// Distinct jobs.
     #[serde(default)]
@@ -505,6 +544,9 @@ pub struct Invariants {
     /// Decisions are linearizable: nobody sees "undecided" after somebody saw "decided", nor two decisions.
     #[serde(default)]
     pub decided_once: bool,
+    /// A job that ends cancelled had no effect, unless somebody accepted that it may have had one.
+    #[serde(default)]
+    pub cancelled_had_no_effect: bool,
     /// Calls for one job carry one identity, and it is the job's.
     #[serde(default)]
     pub identity: bool,
@@ -659,15 +701,19 @@ impl Until {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
             Self::Terminal => "terminal",
+            Self::Attention => "attention",
+            Self::Gone => "gone",
         }
     }
 
-    /// Whether a job in this state is what was waited for.
+    /// Whether an answer shows what was waited for.
     #[must_use]
-    pub fn is(self, state: &str) -> bool {
+    pub fn is_seen_in(self, answer: &crate::history::Answer) -> bool {
         match self {
-            Self::Terminal => matches!(state, "succeeded" | "failed" | "cancelled"),
-            other => other.word() == state,
+            Self::Terminal => answer.is_terminal(),
+            Self::Attention => answer.field("attention").is_some(),
+            Self::Gone => matches!(answer.status, 404 | 410),
+            state => answer.state.as_deref() == Some(state.word()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Capability, GateChoice, Scenario, Step, Verb};
+use super::{Capability, GateChoice, Scenario, Step, Verb, Way};
 
 /// The capabilities that the scenario names and those that its parts imply.
 pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
@@ -11,6 +11,11 @@ pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
         needs.extend(of_verb(step));
         if step.gate == Some(GateChoice::Lock) || step.meet.is_some() {
             needs.insert(Capability::Database);
+        }
+        match step.with.through {
+            Some(Way::Batch) => drop(needs.insert(Capability::Batch)),
+            Some(Way::Schedule) => drop(needs.insert(Capability::Schedule)),
+            None => {}
         }
         if step.with.race {
             needs.insert(Capability::Race);

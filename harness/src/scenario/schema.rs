@@ -43,7 +43,8 @@ fn widen(property: &mut Value) {
         widen(values);
         return;
     }
-    let takes_texts = property["type"] == "string" && property.get("pattern").is_none() && property.get("enum").is_none();
+    let takes_texts =
+        property["type"] == "string" && property.get("pattern").is_none() && property.get("enum").is_none();
     if takes_texts || property.get("properties").is_some() {
         return;
     }

@@ -33,9 +33,7 @@ pub fn discover(path: &Path) -> Result<Vec<ScenarioFile>, Fault> {
             let message = format!("there is no scenario file in {}", path.display());
             return Err(Fault::new(Code::ScenarioNowhere, message, "scenario files end in .toml"));
         }
-        found.sort_by(|one, other| {
-            (one.parent(), one.file_name()).cmp(&(other.parent(), other.file_name()))
-        });
+        found.sort_by(|one, other| (one.parent(), one.file_name()).cmp(&(other.parent(), other.file_name())));
     } else {
         found.push(path.to_owned());
     }

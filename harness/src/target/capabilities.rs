@@ -21,6 +21,8 @@ impl TargetFile {
             (Capability::Resolve, target.resolve.is_some()),
             (Capability::Callbacks, target.callback.is_some()),
             (Capability::Race, target.race.is_some()),
+            (Capability::Batch, target.batch.is_some()),
+            (Capability::Schedule, target.schedule.is_some()),
             (Capability::Audit, target.audit.is_some()),
             (Capability::Provider, providers > 0),
             (Capability::Fallback, providers > 1),
@@ -29,7 +31,8 @@ impl TargetFile {
             (Capability::Database, target.database.is_some()),
             (Capability::Owners, self.owner.len() > 1),
         ];
-        let mut all: BTreeSet<_> = shown.into_iter().filter(|(_, shown)| *shown).map(|(one, _)| one).collect();
+        let mut all: BTreeSet<_> =
+            shown.into_iter().filter(|(_, shown)| *shown).map(|(one, _)| one).collect();
         all.extend(target.has.iter().copied());
         all.retain(|capability| !target.lacks.contains(capability));
         all

@@ -38,6 +38,7 @@ pub fn load_with(
     variables::fill(&text, &mut root, look_up, &mut hidden)?;
     let read: Result<TargetFile, Fault> = KIND.read(&text, &root);
     let mut file = read.map_err(|fault| fault.hiding(&hidden))?;
+    file.target.race = file.target.race.map(|race| overlay(&file.target.submit, &race));
     for owner in &file.owner {
         let token = owner.token.as_deref().unwrap_or_default();
         hidden.add(token);
@@ -46,14 +47,14 @@ pub fn load_with(
             hidden.add(&value.replace("{token}", token));
         }
     }
+    if let Some(secret) = file.provider.as_ref().and_then(|provider| provider.callback_secret.as_deref()) {
+        hidden.add(secret);
+    }
     let findings = check::check(&file);
     let faults = findings.into_iter().map(|finding| finding.in_file(&text, &root).hiding(&hidden));
-    match Fault::together(faults.collect()) {
-        Some(fault) => Err(fault),
-        None => {
-            file.hidden = hidden;
-            file.target.race = file.target.race.map(|race| overlay(&file.target.submit, &race));
-            Ok(file)
-        }
+    if let Some(fault) = Fault::together(faults.collect()) {
+        return Err(fault);
     }
+    file.hidden = hidden;
+    Ok(file)
 }

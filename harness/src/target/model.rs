@@ -99,6 +99,12 @@ pub struct Target {
     /// Asks for a job whose attempts may race: what differs from `submit`.
     #[serde(default)]
     pub race: Option<Operation>,
+    /// Asks for a job as one of several in one request: what differs from `submit`.
+    #[serde(default)]
+    pub batch: Option<Operation>,
+    /// Asks for a job that starts later, at `{run_at}`: what differs from `submit`.
+    #[serde(default)]
+    pub schedule: Option<Operation>,
     /// Reads the log of a job.
     #[serde(default)]
     pub audit: Option<ListOperation>,
@@ -266,6 +272,9 @@ pub struct ProviderSection {
     /// Where a call carries the identity that the service passes on: `header:idempotency-key` or a JSON Pointer.
     #[serde(default)]
     pub identity: Option<String>,
+    /// Signs callbacks, in the form of Standard Webhooks. Secret.
+    #[serde(default)]
+    pub callback_secret: Option<String>,
     /// Where a call carries the attempt's number.
     #[serde(default)]
     pub attempt: Option<String>,

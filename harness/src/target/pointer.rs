@@ -55,7 +55,8 @@ pub(crate) fn pointer(text: &str) -> Result<(), BadLocator> {
 
 /// Whether the text is a header's name (a token of RFC 9110).
 pub(crate) fn is_header_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// Every pointer into a value that leads to something else than an object or a list, down to a depth that people read.
@@ -70,7 +71,12 @@ fn collect(value: &Value, at: String, depth: usize, found: &mut Vec<String>) {
     match value {
         Value::Object(members) if depth > 0 => {
             for (key, member) in members {
-                collect(member, format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), depth - 1, found);
+                collect(
+                    member,
+                    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")),
+                    depth - 1,
+                    found,
+                );
             }
         }
         // The first few show the shape.
@@ -87,7 +93,8 @@ fn collect(value: &Value, at: String, depth: usize, found: &mut Vec<String>) {
 pub(crate) fn nearest_pointer(wanted: &str, value: &Value) -> Option<String> {
     let name = |pointer: &str| pointer.rsplit('/').next().unwrap_or_default().to_lowercase();
     let there = all(value);
-    let same_name = there.iter().find(|pointer| !name(wanted).is_empty() && name(pointer) == name(wanted)).cloned();
+    let same_name =
+        there.iter().find(|pointer| !name(wanted).is_empty() && name(pointer) == name(wanted)).cloned();
     same_name.or_else(|| {
         there
             .into_iter()

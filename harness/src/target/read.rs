@@ -16,16 +16,18 @@ const KEPT: usize = 4096;
 /// JSON where a pointer is to be followed, with the job and the state where they are said to be.
 pub fn read_answer(
     operation: &Operation,
-    states: &States,
+    words: &States,
     status: u16,
     headers: &[(String, String)],
     body: &[u8],
 ) -> Result<Answer, Misfit> {
     let text = String::from_utf8_lossy(body);
     let by_name = lower(headers);
-    let success = (200..300).contains(&status);
-    let follows = operation.reads.values().any(|place| matches!(Locator::parse(place), Ok(Locator::Pointer(_))));
     let parsed: Option<Value> = serde_json::from_slice(body).ok();
+    let status = told_status(operation, parsed.as_ref()).unwrap_or(status);
+    let success = (200..300).contains(&status);
+    let follows =
+        operation.reads.values().any(|place| matches!(Locator::parse(place), Ok(Locator::Pointer(_))));
     if success && follows && parsed.is_none() {
         return Err(not_json(operation, status, &by_name, &text));
     }
@@ -40,7 +42,9 @@ pub fn read_answer(
         let found = find(place, status, &answer.headers, parsed.as_ref());
         let Some(value) = found else {
             // Where a job or its state is missing, every law would judge by nothing.
-            if let (true, "job" | "state", Some(json)) = (success, field.as_str(), &parsed) {
+            if let (true, "job" | "state", Some(json)) = (success, field.as_str(), &parsed)
+                && !ends_at_a_list(place, json)
+            {
                 return Err(Misfit::Pointer {
                     request: operation.request.clone(),
                     field: field.clone(),
@@ -52,21 +56,32 @@ pub fn read_answer(
             }
             continue;
         };
-        put(&mut answer, field, value, states);
+        put(&mut answer, field, value, words);
     }
     Ok(answer)
 }
 
+/// The status that the body tells, where the file says that it does: a batch tells one for each of its jobs.
+fn told_status(operation: &Operation, parsed: Option<&Value>) -> Option<u16> {
+    let Ok(Locator::Pointer(pointer)) = Locator::parse(operation.reads.get("status")?) else { return None };
+    let told = parsed?.pointer(&pointer)?.as_u64()?;
+    u16::try_from(told).ok()
+}
+
 /// The state in the harness's words, or nothing where the file doesn't know the target's.
 #[must_use]
-pub fn state_of(states: &States, word: &str) -> Option<&'static str> {
-    states.by_meaning().into_iter().find(|(_, words)| words.iter().any(|known| known == word)).map(|(state, _)| state)
+pub fn state_of(words: &States, word: &str) -> Option<&'static str> {
+    words
+        .by_meaning()
+        .into_iter()
+        .find(|(_, own)| own.iter().any(|known| known == word))
+        .map(|(state, _)| state)
 }
 
 /// Whether the target's file knows the state that an answer tells. To be asked once, at the baseline: in a race an
 /// unknown word is for the laws to judge.
-pub fn known_state(operation: &Operation, states: &States, answer: &Answer) -> Result<(), Misfit> {
-    let known = |word: &str| states.by_meaning().iter().any(|(state, words)| *state == word && !words.is_empty());
+pub fn known_state(operation: &Operation, words: &States, answer: &Answer) -> Result<(), Misfit> {
+    let known = |word: &str| words.by_meaning().iter().any(|(state, own)| *state == word && !own.is_empty());
     match &answer.state {
         Some(word) if !known(word) => {
             Err(Misfit::State { request: operation.request.clone(), word: word.clone() })
@@ -76,15 +91,36 @@ pub fn known_state(operation: &Operation, states: &States, answer: &Answer) -> R
 }
 
 fn refused(operation: &Operation, status: u16) -> bool {
-    if operation.refused.is_empty() { (400..500).contains(&status) } else { operation.refused.contains(&status) }
+    if operation.refused.is_empty() {
+        (400..500).contains(&status)
+    } else {
+        operation.refused.contains(&status)
+    }
 }
 
-fn find(place: &str, status: u16, headers: &BTreeMap<String, String>, body: Option<&Value>) -> Option<String> {
+fn find(
+    place: &str,
+    status: u16,
+    headers: &BTreeMap<String, String>,
+    body: Option<&Value>,
+) -> Option<String> {
     match Locator::parse(place).ok()? {
         Locator::Status => Some(status.to_string()),
         Locator::Header(name) => headers.get(&name).cloned(),
         Locator::Pointer(pointer) => as_text(body?.pointer(&pointer)?),
     }
+}
+
+/// Whether the pointer asks for an entry that a list doesn't have: a search that found nothing is no mistake in the file.
+fn ends_at_a_list(place: &str, json: &Value) -> bool {
+    let mut there = json;
+    for (end, _) in place.match_indices('/').skip(1).chain([(place.len(), "")]) {
+        match json.pointer(&place[..end]) {
+            Some(next) => there = next,
+            None => return there.is_array(),
+        }
+    }
+    false
 }
 
 /// A field's text: a string as it is, null as nothing, anything else as JSON.
@@ -96,10 +132,10 @@ pub(super) fn as_text(value: &Value) -> Option<String> {
     }
 }
 
-fn put(answer: &mut Answer, field: &str, value: String, states: &States) {
+fn put(answer: &mut Answer, field: &str, value: String, words: &States) {
     match field {
         "job" => answer.job = Some(value),
-        "state" => answer.state = Some(state_of(states, &value).map_or(value, str::to_owned)),
+        "state" => answer.state = Some(state_of(words, &value).map_or(value, str::to_owned)),
         "result" => answer.result = Some(value),
         "version" => answer.version = Some(value),
         "winner" => answer.winner = Some(value),
@@ -224,7 +260,8 @@ mod tests {
     #[test]
     fn only_the_named_statuses_are_refusals_where_some_are_named() {
         let operation = Operation { refused: vec![423], ..usual() };
-        let refused = |status| read_answer(&operation, &states(), status, &[], b"{}").expect("it fits").refused;
+        let refused =
+            |status| read_answer(&operation, &states(), status, &[], b"{}").expect("it fits").refused;
         assert!(refused(423) && !refused(409));
     }
 
@@ -233,7 +270,10 @@ mod tests {
         let page = "<!DOCTYPE html>\n<title>Sign in</title>";
         for headers in [&[("Content-Type", "text/html; charset=utf-8")][..], &[]] {
             let misfit = read(200, headers, page).expect_err("a page is no job");
-            assert!(matches!(&misfit, Misfit::Html { excerpt, .. } if excerpt.contains("Sign in")), "{misfit:?}");
+            assert!(
+                matches!(&misfit, Misfit::Html { excerpt, .. } if excerpt.contains("Sign in")),
+                "{misfit:?}"
+            );
         }
         assert!(matches!(read(201, &[], "OK"), Err(Misfit::NotJson { .. })));
         assert!(matches!(read(204, &[], ""), Err(Misfit::NotJson { .. })));
@@ -244,6 +284,17 @@ mod tests {
         let misfit = read(201, &[], r#"{"data":{"id":"j1"},"status":"done"}"#).expect_err("no job");
         let Misfit::Pointer { field, nearest, .. } = misfit else { panic!("{misfit:?}") };
         assert_eq!((field.as_str(), nearest.as_deref()), ("job", Some("/data/id")));
+    }
+
+    #[test]
+    fn a_search_that_found_nothing_is_no_misfit() {
+        let operation = operation(&[("job", "/jobs/0/id"), ("state", "/jobs/0/state")]);
+        let read = |body: &[u8]| read_answer(&operation, &states(), 200, &[], body);
+        assert_eq!(read(br#"{"jobs":[]}"#).expect("it fits").job, None);
+        let found = read(br#"{"jobs":[{"id":"j","state":"done"}]}"#).expect("it fits");
+        assert_eq!((found.job.as_deref(), found.state.as_deref()), (Some("j"), Some("succeeded")));
+        assert!(matches!(read(br#"{"jobs":[{"key":"k"}]}"#), Err(Misfit::Pointer { .. })));
+        assert!(matches!(read(br#"{"items":[]}"#), Err(Misfit::Pointer { .. })));
     }
 
     #[test]

@@ -29,7 +29,9 @@ pub fn render(operation: &Operation, values: &Values) -> Result<Rendered, Fault>
         Fault::new(
             Code::AnswerPointer,
             format!("`{}` can't be sent: nothing is known for `{{{missing}}}`", operation.request),
-            format!("check that an earlier answer tells it: `reads` of the request before must find `{missing}`"),
+            format!(
+                "check that an earlier answer tells it: `reads` of the request before must find `{missing}`"
+            ),
         )
     })?;
     let mut headers: Vec<_> = operation
@@ -148,7 +150,7 @@ mod tests {
         }
     }
 
-    fn values(given: Value) -> Values {
+    fn values(given: &Value) -> Values {
         given.as_object().expect("an object").clone().into_iter().collect()
     }
 
@@ -158,8 +160,9 @@ mod tests {
 
     #[test]
     fn a_text_that_is_one_placeholder_takes_the_values_own_type() {
-        let operation = operation("POST /jobs", json!({ "input": "{payload}", "n": "{attempt}", "t": "at {attempt}" }));
-        let given = values(json!({ "payload": { "text": "m" }, "attempt": 2, "key": "k" }));
+        let operation =
+            operation("POST /jobs", json!({ "input": "{payload}", "n": "{attempt}", "t": "at {attempt}" }));
+        let given = values(&json!({ "payload": { "text": "m" }, "attempt": 2, "key": "k" }));
         let rendered = render(&operation, &given).expect("all is given");
         assert_eq!(body(&rendered), json!({ "input": { "text": "m" }, "n": 2, "t": "at 2" }));
         assert_eq!(rendered.method, "POST");
@@ -168,36 +171,42 @@ mod tests {
 
     #[test]
     fn what_has_no_value_is_left_out() {
-        let template = json!({ "a": "{provider}", "b": ["{provider}", "x"], "c": { "d": "by {provider}" }, "e": null });
-        let rendered = render(&operation("POST /jobs", template), &Values::default()).expect("nothing is needed");
+        let template =
+            json!({ "a": "{provider}", "b": ["{provider}", "x"], "c": { "d": "by {provider}" }, "e": null });
+        let rendered =
+            render(&operation("POST /jobs", template), &Values::default()).expect("nothing is needed");
         assert_eq!(body(&rendered), json!({ "b": ["x"], "c": {}, "e": null }));
         assert!(!rendered.headers.iter().any(|(name, _)| name == "idempotency-key"));
     }
 
     #[test]
     fn a_body_that_is_one_placeholder_without_a_value_is_none() {
-        let rendered = render(&operation("POST /jobs", json!("{payload}")), &Values::default()).expect("no path values");
+        let rendered =
+            render(&operation("POST /jobs", json!("{payload}")), &Values::default()).expect("no path values");
         assert_eq!(rendered.body, None);
         assert!(rendered.headers.is_empty());
     }
 
     #[test]
     fn values_in_the_path_can_not_change_its_shape() {
-        let given = values(json!({ "job": "../a?b#c d/é", "key": "k&x=1" }));
-        let rendered = render(&operation("GET /jobs/{job}?key={key}", json!(null)), &given).expect("all is given");
+        let given = values(&json!({ "job": "../a?b#c d/é", "key": "k&x=1" }));
+        let rendered =
+            render(&operation("GET /jobs/{job}?key={key}", json!(null)), &given).expect("all is given");
         assert_eq!(rendered.path, "/jobs/..%2Fa%3Fb%23c%20d%2F%C3%A9?key=k%26x%3D1");
     }
 
     #[test]
     fn a_path_that_needs_what_nobody_told_is_an_error_with_the_name() {
-        let fault = render(&operation("GET /jobs/{job}", json!(null)), &Values::default()).expect_err("no job");
+        let fault =
+            render(&operation("GET /jobs/{job}", json!(null)), &Values::default()).expect_err("no job");
         assert!(fault.message().contains("{job}"), "{fault}");
     }
 
     #[test]
     fn values_are_not_searched_for_placeholders_again() {
-        let given = values(json!({ "job": "{key}", "key": "k", "payload": "{job}" }));
-        let rendered = render(&operation("POST /{job}", json!({ "p": "x{payload}" })), &given).expect("all is given");
+        let given = values(&json!({ "job": "{key}", "key": "k", "payload": "{job}" }));
+        let rendered =
+            render(&operation("POST /{job}", json!({ "p": "x{payload}" })), &given).expect("all is given");
         assert_eq!(rendered.path, "/%7Bkey%7D");
         assert_eq!(body(&rendered), json!({ "p": "x{job}" }));
     }

@@ -85,7 +85,8 @@ fn replace(
             }
             // As in a shell, `:-` also stands in for what is set to nothing.
             let set = look_up(name).filter(|value| default.is_none() || !value.is_empty());
-            let value = set.or_else(|| default.map(str::to_owned)).ok_or_else(|| Wrong::Unset(name.to_owned()))?;
+            let value =
+                set.or_else(|| default.map(str::to_owned)).ok_or_else(|| Wrong::Unset(name.to_owned()))?;
             used(name, &value);
             filled.push_str(&value);
             rest = &after[close + 1..];

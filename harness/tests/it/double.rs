@@ -464,7 +464,7 @@ async fn the_end_of_the_cell_ends_every_call_that_is_out() {
     let stage = Stage::set(vec![
         rule("A", Reply::Hold),
         rule("B", Reply::Swallow),
-        Script { delay: Some(Span(Duration::from_secs(60))), ..rule("C", Reply::Slow) },
+        Script { delay: Some(Span(Duration::from_mins(1))), ..rule("C", Reply::Slow) },
     ])
     .await;
     let mut callers = Vec::new();

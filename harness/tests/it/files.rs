@@ -11,7 +11,7 @@ use std::{
 
 use onejob::{
     fail::{Code, Fault, Look, render},
-    scenario::{self, Capability, Loaded},
+    scenario::{self, Capability as C, Loaded},
     target::{self, TargetFile},
 };
 
@@ -57,10 +57,10 @@ fn load_target(name: &str, text: &str) -> Result<TargetFile, Fault> {
 fn compare<T>(kind: &str, load: impl Fn(&str, &str) -> Result<T, Fault>) -> BTreeSet<Code> {
     let update = std::env::var_os("ONEJOB_UPDATE_EXPECTED").is_some();
     let mut codes = BTreeSet::new();
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for (name, text) in files(kind) {
         let Err(fault) = load(&name, &text) else {
-            wrong.push_str(&format!("{kind}/{name} is accepted\n"));
+            wrong.push(format!("{kind}/{name} is accepted"));
             continue;
         };
         codes.extend(std::iter::once(&fault).chain(fault.others()).map(Fault::code));
@@ -72,10 +72,10 @@ fn compare<T>(kind: &str, load: impl Fn(&str, &str) -> Result<T, Fault>) -> BTre
         }
         let expected = fs::read_to_string(&path).unwrap_or_default();
         if shown != expected {
-            wrong.push_str(&format!("{kind}/{name} is told as\n{shown}\nand not as\n{expected}\n"));
+            wrong.push(format!("{kind}/{name} is told as\n{shown}\nand not as\n{expected}"));
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     codes
 }
 
@@ -93,7 +93,11 @@ fn codes_of_files(range: &str) -> BTreeSet<Code> {
         Code::AnswerPointer,
         Code::AnswerState,
     ];
-    Code::ALL.iter().copied().filter(|code| code.number().starts_with(range) && !elsewhere.contains(code)).collect()
+    Code::ALL
+        .iter()
+        .copied()
+        .filter(|code| code.number().starts_with(range) && !elsewhere.contains(code))
+        .collect()
 }
 
 #[test]
@@ -112,7 +116,8 @@ fn every_mistake_in_a_target_is_told_with_place_and_remedy() {
 fn good_scenarios_are_accepted_and_fit_the_schema() {
     let schema = jsonschema::validator_for(&scenario::schema()).expect("the schema is one");
     for (name, text) in files("scenario/good") {
-        let file = scenario::load_str(&name, &text).unwrap_or_else(|fault| panic!("{}", render(&fault, Look::default())));
+        let file = scenario::load_str(&name, &text)
+            .unwrap_or_else(|fault| panic!("{}", render(&fault, Look::default())));
         file.cells().unwrap_or_else(|fault| panic!("{}", render(&fault, Look::default())));
         let wrong: Vec<_> = schema.iter_errors(&file.to_json()).map(|error| error.to_string()).collect();
         assert!(wrong.is_empty(), "{name}: {wrong:#?}");
@@ -136,7 +141,9 @@ fn the_embedded_suite_is_sound_and_fits_the_schema() {
         assert!(wrong.is_empty(), "{}: {wrong:#?}", file.source());
     }
     let ids: Vec<_> = suite.iter().filter_map(scenario::ScenarioFile::id).collect();
-    for id in ["double-click", "key-reuse", "unknown-blocks", "reverse-finish-race", "reverse-finish-exclusive"] {
+    for id in
+        ["double-click", "key-reuse", "unknown-blocks", "reverse-finish-race", "reverse-finish-exclusive"]
+    {
         assert!(ids.contains(&id), "{id} is embedded");
     }
 }
@@ -189,14 +196,18 @@ fn the_committed_schemas_are_current() {
             fs::write(&path, &current).expect("the schema can be written");
         }
         let committed = fs::read_to_string(&path).unwrap_or_default();
-        assert!(committed == current, "harness/schema/{name}.json is stale; `onejob schema {name}` prints the current one");
+        assert!(
+            committed == current,
+            "harness/schema/{name}.json is stale; `onejob schema {name}` prints the current one"
+        );
     }
 }
 
 #[test]
 fn the_schema_refuses_what_the_loader_refuses_as_unknown() {
     let schema = jsonschema::validator_for(&scenario::schema()).expect("the schema is one");
-    let (name, text) = files("scenario/bad").into_iter().find(|(name, _)| name == "unknown-key.toml").expect("it is there");
+    let (name, text) =
+        files("scenario/bad").into_iter().find(|(name, _)| name == "unknown-key.toml").expect("it is there");
     // Only a file whose matrix is in order gets as far as JSON; this one is.
     let file = scenario::load_str(&name, &text).expect("the mistake is in a step");
     assert!(!schema.is_valid(&file.to_json()));
@@ -210,13 +221,20 @@ fn the_matrix_makes_a_cell_of_every_combination_that_is_not_left_out() {
     assert_eq!(names, ["cells a=1 b=x", "cells a=1 b=y", "cells a=2 b=x"]);
     let first = &cells[0].scenario;
     assert_eq!(first.rounds, 7, "a text that is one placeholder takes the value's type");
+    let rounds: Vec<_> = cells.iter().map(|cell| cell.scenario.rounds).collect();
+    assert_eq!(rounds, [7, 8, 9], "a derived word may follow a second dimension by another one");
     assert_eq!(first.step[0].times, Some(1));
     assert_eq!(first.title, "One and x", "within a text it takes the value's words");
-    let ids = |cell: &Loaded| cell.scenario.step.iter().filter_map(|step| step.id.clone()).collect::<Vec<_>>();
+    let ids =
+        |cell: &Loaded| cell.scenario.step.iter().filter_map(|step| step.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&cells[0]), ["s", "only-x", "end"]);
     assert_eq!(ids(&cells[1]), ["s", "end"]);
     assert_eq!(cells[0].scenario.witness.answered, ["s", "only-x"]);
-    assert_eq!(cells[1].scenario.witness.answered, ["s"], "a witness on a step of other cells is not asked for");
+    assert_eq!(
+        cells[1].scenario.witness.answered,
+        ["s"],
+        "a witness on a step of other cells is not asked for"
+    );
 }
 
 #[test]
@@ -244,12 +262,11 @@ fn good(name: &str) -> scenario::ScenarioFile {
 
 #[test]
 fn what_steps_imply_is_needed_without_being_named() {
-    let needs: BTreeMap<String, BTreeSet<Capability>> = files("scenario/good")
+    let needs: BTreeMap<String, BTreeSet<C>> = files("scenario/good")
         .iter()
         .flat_map(|(name, text)| load_scenario(name, text).expect("it is good"))
         .map(|cell| (cell.name(), cell.needs()))
         .collect();
-    use Capability as C;
     assert_eq!(needs["cells a=1 b=x"], BTreeSet::from([C::Read, C::Provider]));
     let all = BTreeSet::from([
         C::Read,
@@ -267,6 +284,8 @@ fn what_steps_imply_is_needed_without_being_named() {
         C::Database,
         C::Owners,
         C::Audit,
+        C::Batch,
+        C::Schedule,
     ]);
     assert_eq!(needs["everything"], all);
 }
@@ -275,7 +294,13 @@ fn what_steps_imply_is_needed_without_being_named() {
 fn a_folder_is_searched_in_the_order_of_folders_and_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = fs::read_to_string(fixtures("scenario/good").join("cells.toml")).expect("it is there");
-    for (file, id) in [("b.toml", "two"), ("a/z.toml", "three"), ("a.toml", "one"), (".hidden/x.toml", "cells"), ("x.md", "x")] {
+    for (file, id) in [
+        ("b.toml", "two"),
+        ("a/z.toml", "three"),
+        ("a.toml", "one"),
+        (".hidden/x.toml", "cells"),
+        ("x.md", "x"),
+    ] {
         let path = folder.path().join(file);
         fs::create_dir_all(path.parent().expect("it has one")).expect("folders can be made");
         fs::write(path, text.replace("\"cells\"", &format!("\"{id}\""))).expect("files can be written");
@@ -283,7 +308,8 @@ fn a_folder_is_searched_in_the_order_of_folders_and_names() {
     let found = scenario::discover(folder.path()).expect("all are good");
     let ids: Vec<_> = found.iter().filter_map(scenario::ScenarioFile::id).collect();
     assert_eq!(ids, ["one", "two", "three"]);
-    fs::write(folder.path().join("c.toml"), text.replace("\"cells\"", "\"one\"")).expect("files can be written");
+    fs::write(folder.path().join("c.toml"), text.replace("\"cells\"", "\"one\""))
+        .expect("files can be written");
     let fault = scenario::discover(folder.path()).expect_err("the id is taken");
     assert_eq!(fault.code(), Code::ScenarioTwice);
     assert!(fault.message().contains("a.toml"), "{fault}");
@@ -298,8 +324,14 @@ fn files_that_can_not_be_read_are_told_with_their_path() {
         fault.code()
     };
     let missing = folder.path().join("missing.toml");
-    assert_eq!(code(&scenario::discover(&missing).expect_err("nothing is there"), &missing), Code::ScenarioUnreadable);
-    assert_eq!(code(&target::load_file(&missing).expect_err("nothing is there"), &missing), Code::TargetUnreadable);
+    assert_eq!(
+        code(&scenario::discover(&missing).expect_err("nothing is there"), &missing),
+        Code::ScenarioUnreadable
+    );
+    assert_eq!(
+        code(&target::load_file(&missing).expect_err("nothing is there"), &missing),
+        Code::TargetUnreadable
+    );
     assert_eq!(
         code(&scenario::discover(folder.path()).expect_err("the folder is empty"), folder.path()),
         Code::ScenarioNowhere

@@ -58,11 +58,10 @@ async fn serve(routes: Router) -> Origin {
 }
 
 /// A service that does this with each connection once the request's head is there.
-async fn raw<Done: Future<Output = ()> + Send>(
-    handle: impl Fn(TcpStream) -> Done + Clone + Send + Sync + 'static,
-) -> Origin
+async fn raw<Handle, Done>(handle: Handle) -> Origin
 where
-    Done: 'static,
+    Handle: Fn(TcpStream) -> Done + Clone + Send + Sync + 'static,
+    Done: Future<Output = ()> + Send + 'static,
 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -105,7 +104,7 @@ async fn each_way_to_lose_an_answer_has_its_own_name() {
 
     let silent = raw(|stream| async move {
         let _stream = stream;
-        std::future::pending().await
+        std::future::pending::<()>().await;
     })
     .await;
     let impatient = Instant::now() + Duration::from_millis(50);
@@ -177,7 +176,7 @@ async fn the_service_gets_the_request_as_it_is_in_both_versions() {
 async fn an_answer_before_the_request_is_whole_is_an_answer() {
     let refusing = raw(|mut stream| async move {
         stream.write_all(b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n").await.unwrap();
-        std::future::pending().await
+        std::future::pending::<()>().await;
     })
     .await;
     let body = "x".repeat(64 * 1024 * 1024);
@@ -379,7 +378,7 @@ async fn answers_that_do_not_wait_for_the_last_byte_are_counted_as_early() {
 async fn a_service_that_never_answers_ends_with_the_time_and_not_later() {
     let silent = raw(|stream| async move {
         let _stream = stream;
-        std::future::pending().await
+        std::future::pending::<()>().await;
     })
     .await;
     let timing = Timing { settle: Duration::ZERO, within: Duration::from_millis(100) };
@@ -589,7 +588,8 @@ async fn a_lock_gate_that_cannot_be_armed_says_why() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_calibration_measures_every_gate_and_the_lock_gate_never_misses() {
     let effort = Effort { rounds: 10, each: Duration::from_secs(20) };
-    let found = calibrate(effort, Some(&crate::support::database())).await.unwrap();
+    let url = crate::support::database();
+    let found = calibrate(effort, Some(&url)).await.unwrap();
     assert_eq!(found.spreads.len(), 6);
     for spread in &found.spreads {
         assert_eq!(spread.rounds, 10, "{spread:?}");
@@ -604,7 +604,7 @@ async fn a_calibration_measures_every_gate_and_the_lock_gate_never_misses() {
     }
     let left: i64 =
         sqlx::query_scalar("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'onejob_calibrate_%'")
-            .fetch_one(&mut PgConnection::connect(&crate::support::database()).await.unwrap())
+            .fetch_one(&mut PgConnection::connect(&url).await.unwrap())
             .await
             .unwrap();
     assert_eq!(left, 0);

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use onejob::fault::{Direction, Ending, NetFault, Proxy, Times, Upstream, When};
 use onejob::leash::Leash;
 use onejob::postgres::{Databases, Environment, Halt, PostgresError, Server, Source, StartOptions};
 use sqlx::{Connection, PgConnection};
@@ -17,8 +18,13 @@ const NOBODY: u32 = 65534;
 /// Tells the test process that is started by another test what to be.
 const ROLE: &str = "ONEJOB_TEST_PARENT";
 
+/// Where the onejob program is, for a test process whose user can't reach the build's folder.
+const PROGRAM: &str = "ONEJOB_TEST_PROGRAM";
+
 fn leash() -> Leash {
-    Leash::start(Path::new(env!("CARGO_BIN_EXE_onejob"))).expect("a watchdog")
+    let program =
+        std::env::var_os(PROGRAM).map_or_else(|| env!("CARGO_BIN_EXE_onejob").into(), PathBuf::from);
+    Leash::start(&program).expect("a watchdog")
 }
 
 fn silent(_: &str) {}
@@ -134,6 +140,22 @@ async fn ending_a_databases_connections_spares_those_of_others() {
     assert_eq!(server.terminate_backends(&hit.name).await.expect("ends them"), 1);
     assert!(sqlx::raw_sql("SELECT 1").execute(&mut first).await.is_err());
     assert!(sqlx::raw_sql("SELECT 1").execute(&mut other).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_in_front_of_the_server_can_cut_one_connection_and_let_the_next_through() {
+    let leash = leash();
+    let server = local(&leash, &StartOptions::default()).await;
+    let proxy = Proxy::raw(Upstream::Unix(server.socket().expect("a socket"))).await.expect("starts");
+    let url = server.url_through("postgres", proxy.address()).expect("a URL");
+    let mut connection = PgConnection::connect(&url).await.expect("connects");
+    // The answer is on its way when the line breaks: the statement happened, and the client can't know.
+    let when = When::Bytes { direction: Direction::ToClient, count: 0 };
+    let mut armed = proxy.arm(NetFault::Cut { when, ending: Ending::Reset }, Times::Once);
+    let broken = sqlx::raw_sql("CREATE TABLE happened ()").execute(&mut connection).await.expect_err("cut");
+    assert!(matches!(broken, sqlx::Error::Io(_)), "{broken:?}");
+    armed.hit().await.expect("it hit");
+    assert!(value::<bool>(&url, "SELECT to_regclass('happened') IS NOT NULL").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -545,18 +567,27 @@ impl Parent {
 
     /// Starts this test program again as a parent with a server, as the given user. None when it got no server.
     fn start_on(source: &str, role: &str, user: Option<u32>, place: &Path) -> Option<Self> {
-        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        let mut this = std::env::current_exe().expect("this program");
+        let mut onejob = PathBuf::from(env!("CARGO_BIN_EXE_onejob"));
+        if user.is_some() {
+            // The build's folder may be closed to other users.
+            for program in [&mut this, &mut onejob] {
+                let copy = place.join(program.file_name().expect("a name"));
+                fs::copy(&*program, &copy).expect("copied");
+                *program = copy;
+            }
+        }
+        let mut command = Command::new(this);
         command
+            .env(PROGRAM, onejob)
             .args(["--exact", "postgres::a_parent_with_a_server", "--ignored", "--nocapture"])
             .env(ROLE, format!("{source}-{role}"))
-            .env("HOME", place)
-            .env_remove("XDG_CACHE_HOME")
             .current_dir(place)
             .process_group(0)
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         if let Some(user) = user {
-            command.uid(user).gid(user);
+            command.uid(user).gid(user).env("HOME", place).env_remove("XDG_CACHE_HOME");
         }
         let mut process = command.spawn().expect("a second test process");
         let lines = BufReader::new(process.stdout.take().expect("piped")).lines();

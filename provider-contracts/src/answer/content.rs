@@ -47,9 +47,17 @@ fn passed(read: Scan) -> Content {
     let notes = read
         .big_integers
         .iter()
-        .map(|place| Note::new("int_over_2^53", format!("the integer at {place} is beyond 2^53: JavaScript rounds it")))
+        .map(|place| {
+            Note::new("int_over_2^53", format!("the integer at {place} is beyond 2^53: JavaScript rounds it"))
+        })
         .collect();
-    Content { verdict: Verdict::Pass, message: String::new(), value: Some(read.value), recovered: None, notes }
+    Content {
+        verdict: Verdict::Pass,
+        message: String::new(),
+        value: Some(read.value),
+        recovered: None,
+        notes,
+    }
 }
 
 fn failed(verdict: Verdict, message: &str) -> Content {

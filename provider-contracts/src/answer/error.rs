@@ -22,11 +22,17 @@ pub struct ProviderError {
 
 /// Reads an error. `headers` are looked at for an exception name.
 #[must_use]
-pub fn read_error(dialect: &Dialect, status: u16, headers: &[(String, String)], body: &[u8]) -> ProviderError {
+pub fn read_error(
+    dialect: &Dialect,
+    status: u16,
+    headers: &[(String, String)],
+    body: &[u8],
+) -> ProviderError {
     let text = String::from_utf8_lossy(body);
     let mut document: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     if let Some(members) = document.as_object_mut() {
-        for (name, value) in headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-amzn-errortype")) {
+        for (name, value) in headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("x-amzn-errortype"))
+        {
             members.insert(name.to_lowercase(), Value::String(value.clone()));
         }
     }

@@ -20,7 +20,10 @@ pub(super) fn ending(dialect: &Dialect, answer: &Answer, aliases: &[String], wan
     match &answer.stream {
         Some(StreamEnd::Broken(why)) => return broken(answer, why),
         Some(StreamEnd::Spliced) => {
-            return Decides(Verdict::fail("stream_spliced"), "the stream starts a second time: two answers were joined".into());
+            return Decides(
+                Verdict::fail("stream_spliced"),
+                "the stream starts a second time: two answers were joined".into(),
+            );
         }
         Some(StreamEnd::Complete) | None => {}
     }
@@ -38,26 +41,46 @@ pub(super) fn ending(dialect: &Dialect, answer: &Answer, aliases: &[String], wan
         return Open;
     }
     let Some(finish) = &answer.finish else {
-        return Taints(Verdict::fail("finish_missing"), "no finish value: nothing says that the answer is complete".into());
+        return Taints(
+            Verdict::fail("finish_missing"),
+            "no finish value: nothing says that the answer is complete".into(),
+        );
     };
     let Some(class) = dialect.finish.get(finish) else {
         let message = format!("the dialect does not know the finish value `{finish}`");
         return Decides(Verdict::Fail(Code::with("finish_unknown", finish)), message);
     };
-    class_ending(*class, finish, answer, aliases, wants_tool)
+    let mut allowed = aliases.to_vec();
+    if dialect.answer.tool_calls_end_ok {
+        allowed.push(format!("{finish}+tool_calls"));
+    }
+    class_ending(*class, finish, answer, &allowed, wants_tool)
 }
 
-fn class_ending(class: FinishClass, finish: &str, answer: &Answer, aliases: &[String], wants_tool: bool) -> Ending {
+fn class_ending(
+    class: FinishClass,
+    finish: &str,
+    answer: &Answer,
+    aliases: &[String],
+    wants_tool: bool,
+) -> Ending {
     use Ending::{Decides, Open};
     let has_calls = !answer.tool_calls.is_empty();
     match class {
-        FinishClass::Ok if has_calls && !aliases.iter().any(|alias| *alias == format!("{finish}+tool_calls")) => Decides(
-            Verdict::fail("finish_mismatch"),
-            format!("there are tool calls and the finish value is `{finish}`; list `{finish}+tool_calls` in finish_aliases if the consumer reads that"),
-        ),
-        FinishClass::Tool if !has_calls => {
-            Decides(Verdict::fail("finish_mismatch"), format!("the finish value is `{finish}` and there is no tool call"))
+        FinishClass::Ok
+            if has_calls && !aliases.iter().any(|alias| *alias == format!("{finish}+tool_calls")) =>
+        {
+            Decides(
+                Verdict::fail("finish_mismatch"),
+                format!(
+                    "there are tool calls and the finish value is `{finish}`; list `{finish}+tool_calls` in finish_aliases if the consumer reads that"
+                ),
+            )
         }
+        FinishClass::Tool if !has_calls => Decides(
+            Verdict::fail("finish_mismatch"),
+            format!("the finish value is `{finish}` and there is no tool call"),
+        ),
         FinishClass::Ok | FinishClass::Tool if has_calls && !wants_tool => {
             Decides(Verdict::fail("tool_unexpected"), "a tool call where the contract reads text".into())
         }

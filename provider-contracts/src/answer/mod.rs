@@ -17,7 +17,7 @@ pub use content::{Content, read_content};
 pub use error::{ProviderError, read_error};
 pub use read::read_answer;
 pub(crate) use read::{first_text as first_text_of, joined as joined_of, usage as usage_of};
-pub(crate) use score::{equal, selected};
 pub use score::{Judge, Judgement, Meta};
+pub(crate) use score::{equal, selected};
 pub use tokens::TokenExpectation;
 pub(crate) use tokens::float as float_of;

@@ -49,6 +49,7 @@ pub(crate) fn usage(shape: &UsageShape, body: &Value) -> Usage {
 }
 
 fn tool_calls(shape: &AnswerShape, body: &Value) -> Vec<String> {
-    let calls = shape.tool_calls.iter().flat_map(|selector| selector.all(body)).filter(|call| !call.is_null());
+    let calls =
+        shape.tool_calls.iter().flat_map(|selector| selector.all(body)).filter(|call| !call.is_null());
     calls.map(|call| first_text(&shape.tool_arguments, call).unwrap_or_else(|| "{}".to_owned())).collect()
 }

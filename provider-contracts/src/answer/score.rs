@@ -108,7 +108,10 @@ impl<'a> Judge<'a> {
     }
 
     fn with_hint(&self, mut judged: Judgement, answer: &Answer) -> Judgement {
-        if self.checker.is_some() && answer.text.as_deref().unwrap_or_default().is_empty() && json_in(answer.reasoning.as_deref()) {
+        if self.checker.is_some()
+            && answer.text.as_deref().unwrap_or_default().is_empty()
+            && json_in(answer.reasoning.as_deref())
+        {
             judged.notes.push(json_in_reasoning());
         }
         judged
@@ -141,18 +144,36 @@ impl<'a> Judge<'a> {
     }
 
     /// Schema, expectations and rules, in this order; the first that breaks gives the verdict.
-    fn value(&self, case: &Case, mut output: Value, meta: &Meta, primary: Option<&Value>, judged: &mut Judgement) {
+    fn value(
+        &self,
+        case: &Case,
+        mut output: Value,
+        meta: &Meta,
+        primary: Option<&Value>,
+        judged: &mut Judgement,
+    ) {
         let spec = &self.contract.spec.output;
         if let Some(members) = output.as_object_mut() {
-            for name in spec.null_equals_missing.iter().filter(|name| !members.contains_key(*name)).collect::<Vec<_>>() {
+            for name in spec
+                .null_equals_missing
+                .iter()
+                .filter(|name| !members.contains_key(*name))
+                .collect::<Vec<_>>()
+            {
                 members.insert(name.clone(), Value::Null);
-                judged.notes.push(Note::new("null_equals_missing", format!("`{name}` is absent and reads as null")));
+                judged
+                    .notes
+                    .push(Note::new("null_equals_missing", format!("`{name}` is absent and reads as null")));
             }
         }
         let mut broken: Vec<(Code, String)> = Vec::new();
         if let Some(checker) = &self.checker {
             let violations = checker.violations(&output, spec.extra_keys == ExtraKeys::Forbid);
-            broken.extend(violations.into_iter().map(|one| (one.code, format!("{}: {}", place(&one.place), one.message))));
+            broken.extend(
+                violations
+                    .into_iter()
+                    .map(|one| (one.code, format!("{}: {}", place(&one.place), one.message))),
+            );
         }
         // Meaning is looked at only where the shape holds: the rest would be noise.
         if broken.is_empty() {
@@ -168,7 +189,13 @@ impl<'a> Judge<'a> {
         judged.output = Some(output);
     }
 
-    fn rules(&self, case: &Case, output: &Value, meta: &Meta, primary: Option<&Value>) -> Vec<(Code, String)> {
+    fn rules(
+        &self,
+        case: &Case,
+        output: &Value,
+        meta: &Meta,
+        primary: Option<&Value>,
+    ) -> Vec<(Code, String)> {
         if self.contract.spec.rule.is_empty() {
             return Vec::new();
         }
@@ -186,7 +213,8 @@ impl<'a> Judge<'a> {
             match rule.cel.decide(&variables) {
                 RuleOutcome::Holds => {}
                 RuleOutcome::Broken => {
-                    let code = rule.code.as_deref().map_or_else(|| Code::with("rule", &rule.name), Code::from_text);
+                    let code =
+                        rule.code.as_deref().map_or_else(|| Code::with("rule", &rule.name), Code::from_text);
                     broken.push((code, format!("rule `{}` is false: {}", rule.name, rule.cel.source())));
                 }
                 RuleOutcome::Error(problem) => {
@@ -212,10 +240,16 @@ fn unmet(expectation: &Expectation, output: &Value) -> Option<(Code, String)> {
     let place = expectation.select.as_str();
     if expectation.absent {
         let value = found?;
-        return Some((Code::new("fabricated_value"), format!("{place} is {value}, and the input has nothing there")));
+        return Some((
+            Code::new("fabricated_value"),
+            format!("{place} is {value}, and the input has nothing there"),
+        ));
     }
     let Some(value) = found else {
-        return Some((Code::new("null_when_present"), format!("{place} is null or absent, and the input has it")));
+        return Some((
+            Code::new("null_when_present"),
+            format!("{place} is null or absent, and the input has it"),
+        ));
     };
     match &expectation.equals {
         Some(wanted) if !equal(wanted, value, expectation.tolerance) => {

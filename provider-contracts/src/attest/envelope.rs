@@ -77,14 +77,16 @@ pub fn verify(text: &str, keys: &TrustedKeys) -> Result<(Value, String), VerifyE
     if envelope.payload_type != PAYLOAD_TYPE {
         return Err(VerifyError::PayloadType(envelope.payload_type));
     }
-    let payload = STANDARD.decode(&envelope.payload).map_err(|error| VerifyError::Malformed(error.to_string()))?;
+    let payload =
+        STANDARD.decode(&envelope.payload).map_err(|error| VerifyError::Malformed(error.to_string()))?;
     let message = pre_authentication(&payload);
     let mut seen = Vec::new();
     for signature in &envelope.signatures {
         let bytes = STANDARD.decode(&signature.sig).unwrap_or_default();
         match keys.verifies(&signature.keyid, &message, &bytes) {
             Some(true) => {
-                let statement = serde_json::from_slice(&payload).map_err(|error| VerifyError::Malformed(error.to_string()))?;
+                let statement = serde_json::from_slice(&payload)
+                    .map_err(|error| VerifyError::Malformed(error.to_string()))?;
                 return Ok((statement, signature.keyid.clone()));
             }
             Some(false) => return Err(VerifyError::Signature),

@@ -11,7 +11,7 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use crate::contract::sha256_hex;
 use crate::file::{FileError, read_text};
 
-/// What comes before the 32 bytes of a public key in a SubjectPublicKeyInfo (RFC 8410).
+/// What comes before the 32 bytes of a public key in a `SubjectPublicKeyInfo` (RFC 8410).
 const SPKI: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// A key can't be used.
@@ -21,7 +21,9 @@ pub enum KeyError {
     #[error(transparent)]
     File(#[from] FileError),
     /// It is something else.
-    #[error("OJ5030: {place} holds no Ed25519 {kind} in PEM\nhelp: `openssl genpkey -algorithm ed25519 -out key.pem` makes one, `openssl pkey -in key.pem -pubout -out key.pub.pem` its public half")]
+    #[error(
+        "OJ5030: {place} holds no Ed25519 {kind} in PEM\nhelp: `openssl genpkey -algorithm ed25519 -out key.pem` makes one, `openssl pkey -in key.pem -pubout -out key.pub.pem` its public half"
+    )]
     NotAKey {
         /// The file or variable.
         place: String,

@@ -80,7 +80,11 @@ pub enum StatementError {
 ///
 /// # Errors
 /// Why there is nothing to attest.
-pub fn statement(contract: &Contract, comparison: &Comparison, now: Timestamp) -> Result<Value, StatementError> {
+pub fn statement(
+    contract: &Contract,
+    comparison: &Comparison,
+    now: Timestamp,
+) -> Result<Value, StatementError> {
     if !comparison.verdict.is_pass() {
         return Err(StatementError::NotPassed {
             verdict: comparison.verdict.to_string(),
@@ -90,7 +94,10 @@ pub fn statement(contract: &Contract, comparison: &Comparison, now: Timestamp) -
     let fallback = &comparison.fallback;
     let producers = &fallback.provider.produced_by;
     if producers.as_slice() != [fallback.provider.name.clone()] {
-        return Err(StatementError::OtherProducer { found: producers.join(", "), wanted: fallback.provider.name.clone() });
+        return Err(StatementError::OtherProducer {
+            found: producers.join(", "),
+            wanted: fallback.provider.name.clone(),
+        });
     }
     let current = Digests::of(contract);
     for (name, digest) in &current.0 {
@@ -115,11 +122,18 @@ pub fn statement(contract: &Contract, comparison: &Comparison, now: Timestamp) -
         expires: now.checked_add(hours).unwrap_or(now),
         tool: fallback.tool.clone(),
     };
-    let resource = |(name, digest): (&String, &String)| json!({ "name": name, "digest": { "sha256": digest } });
+    let resource =
+        |(name, digest): (&String, &String)| json!({ "name": name, "digest": { "sha256": digest } });
     let resources: Vec<Value> = attested.digests.0.iter().map(resource).collect();
     let mut passed = vec!["pass_rate".to_owned()];
     passed.extend(attested.fields.iter().map(|field| format!("agree {}", field.select)));
-    let warned: Vec<String> = fallback.notes.iter().map(|note| note.code.to_string()).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+    let warned: Vec<String> = fallback
+        .notes
+        .iter()
+        .map(|note| note.code.to_string())
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
     Ok(json!({
         "_type": STATEMENT,
         "subject": resources,
@@ -148,13 +162,15 @@ pub fn attested(statement: &Value) -> Result<Attested, StatementError> {
     if predicate["result"] != "PASSED" {
         return Err(wrong("the result is not PASSED"));
     }
-    let attested: Attested =
-        serde_json::from_value(predicate["onejob"].clone()).map_err(|error| StatementError::Shape(error.to_string()))?;
+    let attested: Attested = serde_json::from_value(predicate["onejob"].clone())
+        .map_err(|error| StatementError::Shape(error.to_string()))?;
     let subjects: BTreeMap<String, String> = statement["subject"]
         .as_array()
         .into_iter()
         .flatten()
-        .filter_map(|one| Some((one["name"].as_str()?.to_owned(), one["digest"]["sha256"].as_str()?.to_owned())))
+        .filter_map(|one| {
+            Some((one["name"].as_str()?.to_owned(), one["digest"]["sha256"].as_str()?.to_owned()))
+        })
         .collect();
     // Tools that know in-toto alone read the subjects: both must say the same.
     if subjects != attested.digests.0 {

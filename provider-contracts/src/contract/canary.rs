@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 /// The canary stage. One call for each case is always made unless `cases` is false; the rest costs extra calls.
+#[expect(clippy::struct_excessive_bools, reason = "four independent switches of a file")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CanarySpec {

@@ -76,8 +76,11 @@ fn bar(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note>) 
     }
     match samples_needed(wanted) {
         None => findings.push(
-            block("needs_more_samples", "no number of samples proves a pass rate of 1: ask for less, such as 0.99")
-                .at(place),
+            block(
+                "needs_more_samples",
+                "no number of samples proves a pass rate of 1: ask for less, such as 0.99",
+            )
+            .at(place),
         ),
         Some(needed) if needed > total && !contract.cases.is_empty() => {
             let cases = u32::try_from(contract.cases.len()).unwrap_or(u32::MAX);
@@ -86,11 +89,15 @@ fn bar(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note>) 
                  Set per_case to {} or lower the bar",
                 needed.div_ceil(cases)
             );
-            findings.push(block("needs_more_samples", message).at(line(contract, contract.spec.samples.per_case.span())));
+            findings.push(
+                block("needs_more_samples", message)
+                    .at(line(contract, contract.spec.samples.per_case.span())),
+            );
         }
         Some(_) => {
             let allowed = failures_allowed(total, wanted).unwrap_or(0);
-            notes.push(Note::new("lint:bar", format!("{total} samples, of which at most {allowed} may fail")));
+            notes
+                .push(Note::new("lint:bar", format!("{total} samples, of which at most {allowed} may fail")));
         }
     }
     if contract.spec.samples.concurrency == 0 {
@@ -109,7 +116,10 @@ fn bar(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note>) 
 
 fn schema(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note>) {
     let Some(schema) = &contract.schema else {
-        notes.push(Note::new("lint:no_schema", "there is no output schema: only rules and expectations decide"));
+        notes.push(Note::new(
+            "lint:no_schema",
+            "there is no output schema: only rules and expectations decide",
+        ));
         if contract.spec.rule.is_empty() && contract.cases.iter().all(|case| case.expect.is_empty()) {
             findings.push(block(
                 "lint:undecidable",
@@ -119,7 +129,12 @@ fn schema(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note
         return;
     };
     if let Err(problem) = Checker::new(schema) {
-        let place = contract.spec.output.schema.as_ref().map_or("inline_schema".into(), |path| path.display().to_string());
+        let place = contract
+            .spec
+            .output
+            .schema
+            .as_ref()
+            .map_or("inline_schema".into(), |path| path.display().to_string());
         findings.push(block("lint:schema", format!("the output schema is not usable: {problem}")).at(place));
     }
     let properties = schema.get("properties").and_then(serde_json::Value::as_object);
@@ -147,11 +162,14 @@ fn rules(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note>
             findings.push(block("lint:rule", message));
         }
         if !rule.cel.reads("output") && !rule.cel.reads("meta") {
-            let message = format!("rule `{}` reads neither output nor meta: it says nothing of the answer", rule.name);
+            let message =
+                format!("rule `{}` reads neither output nor meta: it says nothing of the answer", rule.name);
             findings.push(Finding::at_rest(Verdict::Block(Code::new("lint:rule")), message));
         }
     }
-    if contract.spec.rule.is_empty() && contract.cases.iter().all(|case| case.expect.is_empty()) && contract.spec.agree.is_empty()
+    if contract.spec.rule.is_empty()
+        && contract.cases.iter().all(|case| case.expect.is_empty())
+        && contract.spec.agree.is_empty()
     {
         notes.push(Note::new(
             "lint:schema_only",
@@ -171,7 +189,8 @@ fn parity(contract: &Contract, findings: &mut Vec<Finding>) {
         match samples_needed(bar) {
             Some(needed) if needed <= total => {}
             needed => {
-                let takes = needed.map_or("no number of samples".to_owned(), |needed| format!("{needed} samples"));
+                let takes =
+                    needed.map_or("no number of samples".to_owned(), |needed| format!("{needed} samples"));
                 let message = format!(
                     "{}: {total} samples can't prove an agreement of {bar}; that takes {takes}",
                     agree.select.as_str()
@@ -185,11 +204,17 @@ fn parity(contract: &Contract, findings: &mut Vec<Finding>) {
 fn budget(contract: &Contract, findings: &mut Vec<Finding>) {
     let calls = u64::from(contract.sample_count()) + contract.cases.len() as u64;
     if contract.spec.budget.calls.is_some_and(|cap| cap < calls) {
-        let message = format!("the budget allows {} calls, and the samples take {calls}", contract.spec.budget.calls.unwrap_or(0));
+        let message = format!(
+            "the budget allows {} calls, and the samples take {calls}",
+            contract.spec.budget.calls.unwrap_or(0)
+        );
         findings.push(block("lint:budget", message));
     }
     if contract.spec.expires_after_hours == 0 {
-        findings.push(block("lint:expiry", "an attestation that expires at once allows nothing: raise expires_after_hours"));
+        findings.push(block(
+            "lint:expiry",
+            "an attestation that expires at once allows nothing: raise expires_after_hours",
+        ));
     }
     for class in &contract.spec.failover_on {
         if !class.is_definite() {

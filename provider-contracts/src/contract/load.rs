@@ -45,7 +45,8 @@ fn schema(spec: &ContractFile, folder: &Path, file: &str, source: &str) -> Resul
             let path = folder.join(name);
             let text = read_text(&path)?;
             let shown = path.display().to_string();
-            let value = serde_json::from_str(&text).map_err(|error| FileError::json(&shown, &text, &error))?;
+            let value =
+                serde_json::from_str(&text).map_err(|error| FileError::json(&shown, &text, &error))?;
             Ok((Some(value), Some(text)))
         }
         (None, Some(value)) => Ok((Some(value.clone()), Some(value.to_string()))),
@@ -82,7 +83,8 @@ fn consistent(contract: &Contract, file: &str) -> Result<(), FileError> {
             "use lower-case letters, digits, dashes and underscores: files and attestations carry it",
         ));
     }
-    let roles = contract.spec.prompt.messages.iter().chain(contract.cases.iter().flat_map(|case| &case.turns));
+    let roles =
+        contract.spec.prompt.messages.iter().chain(contract.cases.iter().flat_map(|case| &case.turns));
     for turn in roles {
         if !["system", "user", "assistant"].contains(&turn.role.as_str()) {
             return Err(FileError::invalid(

@@ -20,5 +20,5 @@ pub use case::{Case, Expectation, Turn};
 pub use digests::{Digests, sha256_hex};
 pub use lint::lint;
 pub use load::load;
-pub use model::{Contract, ContractFile, Extract, ExtraKeys, OutputSpec, PromptSpec};
+pub use model::{Contract, ContractFile, ExtraKeys, Extract, OutputSpec, PromptSpec};
 pub use thresholds::{Agree, Determinism, DeterminismMode, Latency, SampleSpec, Thresholds};

@@ -31,6 +31,8 @@ pub struct AnswerShape {
     pub served_by: Vec<Selector>,
     /// Token counts.
     pub usage: UsageShape,
+    /// Set when tool calls end with the ordinary finish value, so that this is no contradiction.
+    pub tool_calls_end_ok: bool,
     /// Set when the format has no finish value at all and a whole body is a finished answer.
     pub finish_is_implied: bool,
 }

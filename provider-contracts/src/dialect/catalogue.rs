@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -40,6 +40,7 @@ const COMMON_ERRORS: &str = include_str!("../../dialects/common/errors.toml");
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     dialects: BTreeMap<String, Arc<Dialect>>,
+    common: Vec<ErrorRule>,
 }
 
 /// A dialect can't be had.
@@ -49,7 +50,9 @@ pub enum DialectError {
     #[error(transparent)]
     File(#[from] FileError),
     /// No file has this name.
-    #[error("no dialect is called `{name}`; known are: {known}. A file of your own goes into the folder given with --dialects")]
+    #[error(
+        "no dialect is called `{name}`; known are: {known}. A file of your own goes into the folder given with --dialects"
+    )]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -70,7 +73,15 @@ impl Catalogue {
     /// # Errors
     /// Never for a released crate: a test parses every file.
     pub fn embedded() -> Result<Self, DialectError> {
-        let mut catalogue = Self { dialects: BTreeMap::new() };
+        // Hundreds of selectors and patterns: compiled once for the process.
+        static PARSED: LazyLock<Result<Catalogue, FileError>> = LazyLock::new(Catalogue::parse);
+        PARSED.clone().map_err(DialectError::File)
+    }
+
+    fn parse() -> Result<Self, FileError> {
+        let common: CommonErrors = toml::from_str(COMMON_ERRORS)
+            .map_err(|error| FileError::toml("dialects/common/errors.toml", COMMON_ERRORS, &error))?;
+        let mut catalogue = Self { dialects: BTreeMap::new(), common: common.rule };
         for (name, text) in EMBEDDED {
             catalogue.add(text, &format!("dialects/{name}.toml"))?;
         }
@@ -99,16 +110,14 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    fn add(&mut self, text: &str, file: &str) -> Result<(), DialectError> {
+    fn add(&mut self, text: &str, file: &str) -> Result<(), FileError> {
         let mut dialect: Dialect =
             toml::from_str(text).map_err(|error| FileError::toml(file, text, &error))?;
-        let common: CommonErrors = toml::from_str(COMMON_ERRORS)
-            .map_err(|error| FileError::toml("dialects/common/errors.toml", COMMON_ERRORS, &error))?;
         if dialect.name.is_empty() {
             let excerpt = Excerpt::of(file, text, 0..0);
-            return Err(FileError::invalid(excerpt, "a dialect needs a name", "write name = \"…\"").into());
+            return Err(FileError::invalid(excerpt, "a dialect needs a name", "write name = \"…\""));
         }
-        dialect.error.rule.extend(common.rule);
+        dialect.error.rule.extend(self.common.iter().cloned());
         self.dialects.insert(dialect.name.clone(), Arc::new(dialect));
         Ok(())
     }

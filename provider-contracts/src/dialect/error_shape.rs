@@ -70,10 +70,7 @@ impl ErrorClass {
     /// Infrastructure: may pass by itself, and says nothing about the contract.
     #[must_use]
     pub fn is_infrastructure(self) -> bool {
-        matches!(
-            self,
-            Self::Throttled | Self::Overloaded | Self::ServerError | Self::Timeout | Self::Billing
-        )
+        matches!(self, Self::Throttled | Self::Overloaded | Self::ServerError | Self::Timeout | Self::Billing)
     }
 
     /// Whether sending again within one check can help.

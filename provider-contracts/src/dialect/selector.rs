@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-/// A JSONPath (RFC 9535), parsed when its file is read.
+/// A `JSONPath` (RFC 9535), parsed when its file is read.
 #[derive(Clone)]
 pub struct Selector {
     text: String,

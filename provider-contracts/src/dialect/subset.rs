@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 /// The part of JSON Schema that a provider takes, and what it does with the rest. The default takes everything.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a provider")]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SchemaSubset {

@@ -65,7 +65,8 @@ pub fn may_fail_over(question: &Question<'_>) -> Result<Permit, Refusal> {
     trigger(question)?;
     let mut refused = None;
     // Several may fit, an old and a new one: one that holds is enough, and the newest tells why none does.
-    let mut candidates: Vec<&Attestation> = question.attestations.good.iter().filter(|one| fits(question, one)).collect();
+    let mut candidates: Vec<&Attestation> =
+        question.attestations.good.iter().filter(|one| fits(question, one)).collect();
     candidates.sort_by_key(|one| std::cmp::Reverse(one.attested.issued));
     for attestation in candidates {
         match holds(question, attestation) {
@@ -80,12 +81,13 @@ pub fn may_fail_over(question: &Question<'_>) -> Result<Permit, Refusal> {
 
 fn trigger(question: &Question<'_>) -> Result<(), Refusal> {
     match question.trigger {
-        Trigger::InAdvance | Trigger::NeverSent => Ok(()),
         Trigger::Unknown => Err(Refusal::UnknownOutcome),
         Trigger::AfterFirstByte => Err(Refusal::AfterFirstByte),
         Trigger::Failed(class) if !class.is_definite() => Err(Refusal::UnknownOutcome),
-        Trigger::Failed(class) if !question.job.failover_on.contains(&class) => Err(Refusal::NotATrigger { class }),
-        Trigger::Failed(_) => Ok(()),
+        Trigger::Failed(class) if !question.job.failover_on.contains(&class) => {
+            Err(Refusal::NotATrigger { class })
+        }
+        Trigger::InAdvance | Trigger::NeverSent | Trigger::Failed(_) => Ok(()),
     }
 }
 
@@ -119,7 +121,10 @@ fn holds(question: &Question<'_>, attestation: &Attestation) -> Result<Permit, R
         one.contract == attested.contract && one.provider == question.to && one.since >= attested.issued
     });
     if let Some(suspension) = suspended {
-        return Err(Refusal::Suspended { since: suspension.since.to_string(), reason: suspension.reason.clone() });
+        return Err(Refusal::Suspended {
+            since: suspension.since.to_string(),
+            reason: suspension.reason.clone(),
+        });
     }
     if attested.expires <= question.now {
         return Err(Refusal::Expired { at: attested.expires.to_string() });

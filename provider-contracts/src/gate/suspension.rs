@@ -34,7 +34,8 @@ impl Suspension {
     /// When it can't be read.
     pub fn load(path: &Path) -> Result<Self, FileError> {
         let text = read_text(path)?;
-        serde_json::from_str(&text).map_err(|error| FileError::json(&path.display().to_string(), &text, &error))
+        serde_json::from_str(&text)
+            .map_err(|error| FileError::json(&path.display().to_string(), &text, &error))
     }
 
     /// Writes it into `folder`, whole or not at all.

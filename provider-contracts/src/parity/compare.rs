@@ -38,7 +38,9 @@ pub fn compare(contract: &Contract, primary: CheckReport, fallback: CheckReport)
     let mut rules = Vec::new();
     let decided = ready(&primary, &fallback)
         .or_else(|| parity(contract, &primary, &fallback, &mut fields, &mut rules))
-        .unwrap_or_else(|| (Verdict::Pass, "the fallback meets the contract and agrees with the primary".to_owned()));
+        .unwrap_or_else(|| {
+            (Verdict::Pass, "the fallback meets the contract and agrees with the primary".to_owned())
+        });
     let (verdict, reason) = decided;
     Comparison { format: 1, verdict, reason, fields, rules, primary, fallback }
 }
@@ -49,7 +51,9 @@ type Decided = (Verdict, String);
 fn ready(primary: &CheckReport, fallback: &CheckReport) -> Option<Decided> {
     for name in ["contract", "prompt", "schema", "cases"] {
         if primary.digests.0.get(name) != fallback.digests.0.get(name) {
-            let message = format!("the two were checked against different versions of the {name}: check the primary again");
+            let message = format!(
+                "the two were checked against different versions of the {name}: check the primary again"
+            );
             return Some((Verdict::fail("other_contract"), message));
         }
     }
@@ -58,12 +62,16 @@ fn ready(primary: &CheckReport, fallback: &CheckReport) -> Option<Decided> {
     }
     match &primary.verdict {
         Verdict::Pass => None,
-        Verdict::Inconclusive(_) | Verdict::Unknown(_) => {
-            Some((Verdict::inconclusive("baseline"), format!("the primary: {}: {}", primary.verdict, primary.reason)))
-        }
+        Verdict::Inconclusive(_) | Verdict::Unknown(_) => Some((
+            Verdict::inconclusive("baseline"),
+            format!("the primary: {}: {}", primary.verdict, primary.reason),
+        )),
         verdict => {
             let code = verdict.code().map_or("refused", Code::as_str);
-            Some((Verdict::Fail(Code::with("baseline", code)), format!("the primary itself does not meet the contract: {}", primary.reason)))
+            Some((
+                Verdict::Fail(Code::with("baseline", code)),
+                format!("the primary itself does not meet the contract: {}", primary.reason),
+            ))
         }
     }
 }
@@ -76,7 +84,8 @@ fn parity(
     rules: &mut Vec<RuleParity>,
 ) -> Option<Decided> {
     let none = CaseOutcomes::default();
-    let outcomes = |report: &'_ CheckReport, case: &str| report.outcomes.get(case).cloned().unwrap_or_default();
+    let outcomes =
+        |report: &'_ CheckReport, case: &str| report.outcomes.get(case).cloned().unwrap_or_default();
     for agree in &contract.spec.agree {
         let bar = agree.at_least.or(contract.spec.thresholds.agreement).unwrap_or(1.0);
         let mut wanted = Vec::new();
@@ -86,12 +95,16 @@ fn parity(
                 Some((value, share)) if share >= SETTLED => wanted.push((case.name.as_str(), value)),
                 found => {
                     let share = found.map_or(0.0, |(_, share)| share);
-                    let message = format!("case {}, {place}: the primary's commonest answer comes in {share:.2} of its own samples", case.name);
+                    let message = format!(
+                        "case {}, {place}: the primary's commonest answer comes in {share:.2} of its own samples",
+                        case.name
+                    );
                     return Some((Verdict::inconclusive("baseline_unstable"), message));
                 }
             }
         }
-        let cases = wanted.iter().map(|(case, value)| (*case, value, fallback.outcomes.get(*case).unwrap_or(&none)));
+        let cases =
+            wanted.iter().map(|(case, value)| (*case, value, fallback.outcomes.get(*case).unwrap_or(&none)));
         fields.push(agreement(agree, bar, cases));
     }
     for one in contract.spec.rule.iter().filter(|rule| rule.cel.reads("primary")) {
@@ -103,7 +116,9 @@ fn parity(
                 Some((case.name.as_str(), &case.input, commonest))
             })
             .collect();
-        let cases = known.iter().map(|(case, input, primary)| (*case, *input, primary, fallback.outcomes.get(*case).unwrap_or(&none)));
+        let cases = known.iter().map(|(case, input, primary)| {
+            (*case, *input, primary, fallback.outcomes.get(*case).unwrap_or(&none))
+        });
         rules.push(rule(one, cases));
     }
     let weak_field = fields.iter().find(|field| !field.holds());

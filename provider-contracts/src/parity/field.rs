@@ -103,7 +103,8 @@ pub(super) fn rule<'a>(
             match rule.cel.decide(&variables) {
                 RuleOutcome::Holds => held += count,
                 RuleOutcome::Broken => {
-                    example.get_or_insert_with(|| format!("case {case}: false for {output} against {primary}"));
+                    example
+                        .get_or_insert_with(|| format!("case {case}: false for {output} against {primary}"));
                 }
                 RuleOutcome::Error(problem) => {
                     example.get_or_insert_with(|| format!("case {case}: can't be decided: {problem}"));

@@ -48,12 +48,17 @@ impl ChatTemplate {
                 let gguf = Gguf::open(path)
                     .map_err(|error| FileError::Io { file: shown, reason: error.to_string() })?;
                 Ok(gguf.chat_template.clone().map(|source| {
-                    Self::new(source, gguf.bos_text().unwrap_or_default(), gguf.eos_text().unwrap_or_default())
+                    Self::new(
+                        source,
+                        gguf.bos_text().unwrap_or_default(),
+                        gguf.eos_text().unwrap_or_default(),
+                    )
                 }))
             }
             Some("json") => {
                 let text = read_text(path)?;
-                let config = serde_json::from_str(&text).map_err(|error| FileError::json(&shown, &text, &error))?;
+                let config =
+                    serde_json::from_str(&text).map_err(|error| FileError::json(&shown, &text, &error))?;
                 Ok(Self::from_config(&config))
             }
             _ => Ok(Some(Self::new(read_text(path)?, "<s>", "</s>"))),

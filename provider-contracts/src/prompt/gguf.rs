@@ -10,8 +10,10 @@ use std::path::Path;
 pub struct Gguf {
     /// `tokenizer.chat_template`.
     pub chat_template: Option<String>,
-    /// `tokenizer.ggml.model`: `gpt2` for byte-level BPE, `llama` for SentencePiece.
+    /// `tokenizer.ggml.model`: `gpt2` for byte-level BPE, `llama` for `SentencePiece`.
     pub tokenizer_model: Option<String>,
+    /// `tokenizer.ggml.pre`: how text is cut into words before it is encoded.
+    pub pre_tokenizer: Option<String>,
     /// The vocabulary, by id.
     pub tokens: Vec<String>,
     /// The kind of each token; 3 is a control token, 4 user-defined.
@@ -96,6 +98,7 @@ impl Gguf {
         };
         gguf.chat_template = text("tokenizer.chat_template");
         gguf.tokenizer_model = text("tokenizer.ggml.model");
+        gguf.pre_tokenizer = text("tokenizer.ggml.pre");
         gguf.architecture = text("general.architecture");
         gguf.name = text("general.name");
         let integer = |key: &str| match items.get(key) {

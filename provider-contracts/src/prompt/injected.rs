@@ -23,10 +23,14 @@ const MARK: &str = "\u{2}onejob-system-mark\u{2}";
 pub fn system_effect(template: &ChatTemplate) -> SystemEffect {
     let user = Message::new("user", "hello");
     let Ok(without) = template.render(std::slice::from_ref(&user)) else { return SystemEffect::Honest };
-    let Ok(with) = template.render(&[Message::new("system", MARK), user]) else { return SystemEffect::Refuses };
+    let Ok(with) = template.render(&[Message::new("system", MARK), user]) else {
+        return SystemEffect::Refuses;
+    };
     let Some((before, after)) = with.split_once(MARK) else { return SystemEffect::Drops };
     // The same frame around something else: the template filled the place by itself.
-    let framed = without.len() >= before.len() + after.len() && without.starts_with(before) && without.ends_with(after);
+    let framed = without.len() >= before.len() + after.len()
+        && without.starts_with(before)
+        && without.ends_with(after);
     if !framed {
         return SystemEffect::Honest;
     }
@@ -35,7 +39,10 @@ pub fn system_effect(template: &ChatTemplate) -> SystemEffect {
         return SystemEffect::Injects(filled.to_owned());
     }
     // An empty place, but the frame itself may talk, as one that tells the model the date.
-    let talk = before.split(['>', '|', '\n', ']']).map(str::trim).filter(|piece| piece.split_whitespace().count() >= 3);
+    let talk = before
+        .split(['>', '|', '\n', ']'])
+        .map(str::trim)
+        .filter(|piece| piece.split_whitespace().count() >= 3);
     let talk: Vec<&str> = talk.collect();
     if talk.is_empty() { SystemEffect::Honest } else { SystemEffect::Injects(talk.join(" ")) }
 }
@@ -65,7 +72,8 @@ mod tests {
 
     #[test]
     fn a_dropped_system_message_is_found() {
-        let source = "{% for m in messages %}{% if m.role != 'system' %}{{ m.content }}{% endif %}{% endfor %}";
+        let source =
+            "{% for m in messages %}{% if m.role != 'system' %}{{ m.content }}{% endif %}{% endfor %}";
         assert_eq!(effect(source), SystemEffect::Drops);
     }
 

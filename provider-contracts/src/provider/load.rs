@@ -27,9 +27,10 @@ pub fn load_providers(path: &Path) -> Result<BTreeMap<String, Provider>, FileErr
     for (name, provider) in &mut providers {
         name.clone_into(&mut provider.name);
         folder.clone_into(&mut provider.folder);
-        let secret = provider.headers.iter().find(|(header, value)| {
-            crate::transport::is_secret_header(header) && !value.contains('{')
-        });
+        let secret = provider
+            .headers
+            .iter()
+            .find(|(header, value)| crate::transport::is_secret_header(header) && !value.contains('{'));
         if let Some((header, value)) = secret {
             let at = text.find(value.as_str()).unwrap_or(0);
             // The excerpt would print the line, so it stops before the value.

@@ -18,7 +18,7 @@ pub use captured::dropped;
 pub use load::load_providers;
 pub use model::{Price, Provider, Structured};
 pub use parameters::lint_parameters;
-pub use request::{BuildError, Outgoing, build};
+pub use request::{Ask, BuildError, Outgoing, build};
 pub use roles::lint_roles;
 pub use static_check::{StaticReport, static_check};
 pub use tokens::{PromptFacts, lint_tokens, prompt_facts};

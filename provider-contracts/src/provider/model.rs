@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// One provider, as its file says. Paths are relative to that file.
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of a file")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {

@@ -25,7 +25,8 @@ pub fn lint_parameters(
         let message = format!("`{}` is in the request: {}", rejected.path, rejected.because);
         let code = Code::from_text(&rejected.code);
         // A field that is taken and ignored would look like success, so it blocks; one that is an error fails.
-        let verdict = if rejected.code == "misplaced_parameter" { Verdict::Block(code) } else { Verdict::Fail(code) };
+        let verdict =
+            if rejected.code == "misplaced_parameter" { Verdict::Block(code) } else { Verdict::Fail(code) };
         findings.push(Finding::at_rest(verdict, message).at(&rejected.path));
     }
     for rule in dialect.rules_for(&provider.model) {

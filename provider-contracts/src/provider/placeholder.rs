@@ -20,7 +20,9 @@ pub(super) fn fill(pattern: &Value, values: &Values<'_>) -> Option<Value> {
                 members.iter().filter_map(|(key, value)| Some((key.clone(), fill(value, values)?))).collect();
             (!filled.is_empty() || members.is_empty()).then_some(Value::Object(filled))
         }
-        Value::Array(items) => Some(Value::Array(items.iter().filter_map(|item| fill(item, values)).collect())),
+        Value::Array(items) => {
+            Some(Value::Array(items.iter().filter_map(|item| fill(item, values)).collect()))
+        }
         other => Some(other.clone()),
     }
 }

@@ -22,7 +22,9 @@ pub struct Outgoing {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// A placeholder has no value.
-    #[error("provider `{provider}`: the setting `{setting}` is missing; write settings = {{ {setting} = \"…\" }}")]
+    #[error(
+        "provider `{provider}`: the setting `{setting}` is missing; write settings = {{ {setting} = \"…\" }}"
+    )]
     Setting {
         /// The provider.
         provider: String,
@@ -30,7 +32,9 @@ pub enum BuildError {
         setting: String,
     },
     /// The dialect has no such parameter.
-    #[error("provider `{provider}`: the dialect `{dialect}` has no parameter `{parameter}`; it has {known}. Fields of the provider's own go under `body`")]
+    #[error(
+        "provider `{provider}`: the dialect `{dialect}` has no parameter `{parameter}`; it has {known}. Fields of the provider's own go under `body`"
+    )]
     Parameter {
         /// The provider.
         provider: String,
@@ -42,7 +46,9 @@ pub enum BuildError {
         known: String,
     },
     /// The dialect can't ask for this structure.
-    #[error("provider `{provider}`: the dialect `{dialect}` has no {mode} mode; write structured = \"best\" or \"none\"")]
+    #[error(
+        "provider `{provider}`: the dialect `{dialect}` has no {mode} mode; write structured = \"best\" or \"none\""
+    )]
     Structured {
         /// The provider.
         provider: String,
@@ -53,21 +59,31 @@ pub enum BuildError {
     },
 }
 
-/// Builds the request for a conversation. `sample` tells calls apart where a dialect carries a reference.
+/// What is asked of a provider.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// The contract's name.
+    pub contract: &'a str,
+    /// The output schema, if structure is wanted.
+    pub schema: Option<&'a Value>,
+    /// The conversation.
+    pub messages: &'a [Message],
+    /// The case's input, for dialects that carry it as it is.
+    pub input: &'a Value,
+    /// Tells calls apart, for dialects that carry a reference.
+    pub sample: &'a str,
+    /// Whether the answer is to be streamed.
+    pub stream: bool,
+}
+
+/// Builds the request.
 ///
 /// # Errors
 /// When the provider's settings are incomplete.
-pub fn build(
-    provider: &Provider,
-    dialect: &Dialect,
-    contract: &str,
-    schema: Option<&Value>,
-    messages: &[Message],
-    input: &Value,
-    sample: &str,
-    stream: bool,
-) -> Result<Outgoing, BuildError> {
-    let missing = |setting: &str| BuildError::Setting { provider: provider.name.clone(), setting: setting.to_owned() };
+pub fn build(provider: &Provider, dialect: &Dialect, ask: &Ask<'_>) -> Result<Outgoing, BuildError> {
+    let Ask { contract, schema, messages, input, sample, stream } = *ask;
+    let missing =
+        |setting: &str| BuildError::Setting { provider: provider.name.clone(), setting: setting.to_owned() };
     for setting in &dialect.request.needs {
         if !provider.settings.contains_key(setting) {
             return Err(missing(setting));
@@ -123,7 +139,11 @@ pub fn build(
 fn headers(provider: &Provider, dialect: &Dialect, values: &Values<'_>) -> Vec<(String, String)> {
     let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     // A header whose only missing value is the key is sent only by providers that have one.
-    let own = dialect.request.headers.iter().filter(|(_, value)| provider.key_env.is_some() || !value.contains("{key}"));
+    let own = dialect
+        .request
+        .headers
+        .iter()
+        .filter(|(_, value)| provider.key_env.is_some() || !value.contains("{key}"));
     for (name, value) in own.chain(&provider.headers) {
         let mut values = values.clone();
         values.insert("key", json!("{key}"));
@@ -135,9 +155,17 @@ fn headers(provider: &Provider, dialect: &Dialect, values: &Values<'_>) -> Vec<(
 }
 
 /// The pattern that asks for structured output, if any is wanted and there is one.
-fn structure<'a>(provider: &Provider, dialect: &'a Dialect, has_schema: bool) -> Result<Option<&'a Value>, BuildError> {
+fn structure<'a>(
+    provider: &Provider,
+    dialect: &'a Dialect,
+    has_schema: bool,
+) -> Result<Option<&'a Value>, BuildError> {
     let shape = &dialect.structured;
-    let none = |mode| BuildError::Structured { provider: provider.name.clone(), dialect: dialect.name.clone(), mode };
+    let none = |mode| BuildError::Structured {
+        provider: provider.name.clone(),
+        dialect: dialect.name.clone(),
+        mode,
+    };
     match provider.structured {
         Structured::None => Ok(None),
         _ if !has_schema => Ok(None),

@@ -6,8 +6,15 @@ use crate::verdict::{Finding, Verdict};
 
 /// What the wire format and the model's own template say about the order of roles.
 #[must_use]
-pub fn lint_roles(dialect: &Dialect, template: Option<&ChatTemplate>, messages: &[Message]) -> Option<Finding> {
-    let late = messages.iter().skip_while(|message| message.role == "system").any(|message| message.role == "system");
+pub fn lint_roles(
+    dialect: &Dialect,
+    template: Option<&ChatTemplate>,
+    messages: &[Message],
+) -> Option<Finding> {
+    let late = messages
+        .iter()
+        .skip_while(|message| message.role == "system")
+        .any(|message| message.role == "system");
     if late && matches!(dialect.messages.system, SystemPlace::Apart | SystemPlace::First) {
         let message = "a system message follows other messages, and this provider takes them only at the beginning: \
                        the second turn would be rejected or the message moved";

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Outgoing, PromptFacts, Provider, Structured, build, dropped, lint_parameters, lint_roles, lint_tokens, prompt_facts,
+    Ask, Outgoing, PromptFacts, Provider, Structured, build, dropped, lint_parameters, lint_roles,
+    lint_tokens, prompt_facts,
 };
 use crate::contract::{Contract, Digests};
 use crate::dialect::Dialect;
@@ -43,7 +44,11 @@ impl StaticReport {
 ///
 /// # Errors
 /// When a file that the provider names can't be read.
-pub fn static_check(contract: &Contract, provider: &Provider, dialect: &Dialect) -> Result<StaticReport, FileError> {
+pub fn static_check(
+    contract: &Contract,
+    provider: &Provider,
+    dialect: &Dialect,
+) -> Result<StaticReport, FileError> {
     let mut report = StaticReport { digests: Digests::of(contract), ..StaticReport::default() };
     let template = template(provider, &mut report)?;
     let encoder = encoder(provider, dialect, &mut report);
@@ -58,15 +63,23 @@ pub fn static_check(contract: &Contract, provider: &Provider, dialect: &Dialect)
         // One finding of a kind is enough, whichever case shows it first.
         let first = report.conversations.is_empty();
         let sample = format!("{}-0", case.name);
-        match build(provider, dialect, contract.name(), contract.schema.as_ref(), &conversation, &case.input, &sample, provider.stream) {
+        let ask = Ask {
+            contract: contract.name(),
+            schema: contract.schema.as_ref(),
+            messages: &conversation,
+            input: &case.input,
+            sample: &sample,
+            stream: provider.stream,
+        };
+        match build(provider, dialect, &ask) {
             Ok(request) if first => requested(contract, provider, dialect, &request, &mut report)?,
-            Ok(_) => {}
             Err(problem) if first => report.block("config", problem.to_string()),
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
         let facts = prompt_facts(provider, template.as_ref(), encoder.as_ref(), &conversation);
         let roles = lint_roles(dialect, template.as_ref(), &conversation);
-        let (tokens, notes) = lint_tokens(provider, template.as_ref(), encoder.as_ref(), &conversation, &facts)?;
+        let (tokens, notes) =
+            lint_tokens(provider, template.as_ref(), encoder.as_ref(), &conversation, &facts)?;
         // What the server made of a conversation that its template refuses says more than the refusal.
         let mismatch = tokens.iter().any(|finding| finding.verdict == Verdict::fail("render_mismatch"));
         for finding in roles.into_iter().filter(|_| !mismatch).chain(tokens) {
@@ -125,8 +138,8 @@ fn requested(
     if let Some(path) = &provider.captured_request {
         let path = provider.file(path);
         let text = read_text(&path)?;
-        let captured: Value =
-            serde_json::from_str(&text).map_err(|error| FileError::json(&path.display().to_string(), &text, &error))?;
+        let captured: Value = serde_json::from_str(&text)
+            .map_err(|error| FileError::json(&path.display().to_string(), &text, &error))?;
         let lost = dropped(&request.body, &captured);
         if let Some(first) = lost.first() {
             let message = format!("the request that arrived upstream lacks or changes {}", lost.join(", "));
@@ -137,21 +150,31 @@ fn requested(
     Ok(())
 }
 
-fn schema(contract: &Contract, provider: &Provider, dialect: &Dialect, report: &mut StaticReport) -> Result<(), FileError> {
+fn schema(
+    contract: &Contract,
+    provider: &Provider,
+    dialect: &Dialect,
+    report: &mut StaticReport,
+) -> Result<(), FileError> {
     let Some(original) = &contract.schema else { return Ok(()) };
     let mut sent = original.clone();
     if let Some(path) = &provider.sent_schema {
         let path = provider.file(path);
         let text = read_text(&path)?;
-        sent = serde_json::from_str(&text).map_err(|error| FileError::json(&path.display().to_string(), &text, &error))?;
+        sent = serde_json::from_str(&text)
+            .map_err(|error| FileError::json(&path.display().to_string(), &text, &error))?;
         let changes = compare(original, &sent);
         if let Some(change) = changes.iter().find(|change| change.forbidden) {
-            let message = format!("the schema that is sent forbids {} and the original allows it", change.witness);
+            let message =
+                format!("the schema that is sent forbids {} and the original allows it", change.witness);
             let finding = Finding::at_rest(Verdict::block("schema_rewrite_changed_language"), message);
             report.findings.push(finding.at(&change.place));
         }
         for change in changes.iter().filter(|change| !change.forbidden) {
-            let message = format!("{}: the schema that is sent allows {}, the original does not", change.place, change.witness);
+            let message = format!(
+                "{}: the schema that is sent allows {}, the original does not",
+                change.place, change.witness
+            );
             report.notes.push(Note::new("unenforced_keywords", message));
         }
     }
@@ -162,9 +185,16 @@ fn schema(contract: &Contract, provider: &Provider, dialect: &Dialect, report: &
     if uses_schema {
         let subset = lint_subset(&sent, &dialect.schema);
         if !subset.rejected.is_empty() {
-            let all: Vec<String> = subset.rejected.iter().map(|(place, why)| format!("{place}: {why}")).collect();
-            let message = format!("{} answers every call with this schema with an error: {}", dialect.title, all.join("; "));
-            report.findings.push(Finding::at_rest(Verdict::block("schema_subset"), message).at(&subset.rejected[0].0));
+            let all: Vec<String> =
+                subset.rejected.iter().map(|(place, why)| format!("{place}: {why}")).collect();
+            let message = format!(
+                "{} answers every call with this schema with an error: {}",
+                dialect.title,
+                all.join("; ")
+            );
+            report
+                .findings
+                .push(Finding::at_rest(Verdict::block("schema_subset"), message).at(&subset.rejected[0].0));
         }
         for (place, keyword) in &subset.unenforced {
             let message = format!("{place}: {} takes `{keyword}` and does not enforce it", dialect.title);
@@ -172,9 +202,14 @@ fn schema(contract: &Contract, provider: &Provider, dialect: &Dialect, report: &
         }
     } else if let Some(word) = &dialect.structured.prompt_must_contain
         && provider.structured != Structured::None
-        && !report.conversations.values().flatten().any(|message| message.content.to_lowercase().contains(word.as_str()))
+        && !report
+            .conversations
+            .values()
+            .flatten()
+            .any(|message| message.content.to_lowercase().contains(word.as_str()))
     {
-        let message = format!("{} wants the word `{word}` in the prompt before it answers in JSON mode", dialect.title);
+        let message =
+            format!("{} wants the word `{word}` in the prompt before it answers in JSON mode", dialect.title);
         report.findings.push(Finding::at_rest(Verdict::Block(Code::new("config")), message));
     }
     Ok(())

@@ -30,7 +30,8 @@ pub fn prompt_facts(
     messages: &[Message],
 ) -> PromptFacts {
     let rendered = template.and_then(|template| template.render(messages).ok());
-    let plain: String = messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n");
+    let plain: String =
+        messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n");
     if let (Some(text), Some(encoder)) = (&rendered, encoder)
         && let Ok(ids) = encoder.encode(text, provider.adds_special_tokens)
     {
@@ -38,7 +39,9 @@ pub fn prompt_facts(
     }
     match encoder.and_then(|encoder| encoder.count(&plain).ok()) {
         // Chat formats add a handful of tokens for each message.
-        Some(count) => PromptFacts { tokens: count + 4 * messages.len() as u64, ids: None, rendered, exact: true },
+        Some(count) => {
+            PromptFacts { tokens: count + 4 * messages.len() as u64, ids: None, rendered, exact: true }
+        }
         None => PromptFacts { tokens: estimate(&plain), ids: None, rendered, exact: false },
     }
 }
@@ -75,10 +78,16 @@ pub fn lint_tokens(
             findings.extend(ids.as_deref().and_then(|ids| bos(template, encoder, ids)));
         }
     }
+    if provider.rendered_tokens.is_some() {
+        findings.extend(compare_tokens(facts.ids.as_deref(), ids.as_deref()));
+    }
     if let Some(encoder) = encoder {
         findings.extend(injection(provider, encoder, messages));
     } else if provider.window.is_some() {
-        notes.push(Note::new("tokens_estimated", "no tokenizer is given: tokens are estimated at four bytes each"));
+        notes.push(Note::new(
+            "tokens_estimated",
+            "no tokenizer is given: tokens are estimated at four bytes each",
+        ));
     }
     findings.extend(window(provider, facts));
     Ok((findings, notes))
@@ -87,7 +96,9 @@ pub fn lint_tokens(
 fn compare_rendering(template: Option<&ChatTemplate>, messages: &[Message], served: &str) -> Option<Finding> {
     let message = match template?.render(messages) {
         Err(TemplateError::Raised(said) | TemplateError::Broken(said)) => {
-            format!("the model's own template refuses this conversation ({said}), and the server rendered it all the same")
+            format!(
+                "the model's own template refuses this conversation ({said}), and the server rendered it all the same"
+            )
         }
         Ok(own) if own == served => return None,
         Ok(own) => {
@@ -105,12 +116,34 @@ fn compare_rendering(template: Option<&ChatTemplate>, messages: &[Message], serv
     Some(Finding::at_rest(Verdict::fail("render_mismatch"), message))
 }
 
+/// The server's ids against our own, where both are known.
+fn compare_tokens(own: Option<&[u32]>, served: Option<&[u32]>) -> Option<Finding> {
+    let (own, served) = (own?, served?);
+    if own == served {
+        return None;
+    }
+    let at = own.iter().zip(served).take_while(|(a, b)| a == b).count();
+    let show = |ids: &[u32]| {
+        ids[at.min(ids.len())..].iter().take(6).map(u32::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let message = format!(
+        "{} tokens here and {} at the server; from token {at} on here [{}] and there [{}]",
+        own.len(),
+        served.len(),
+        show(own),
+        show(served)
+    );
+    Some(Finding::at_rest(Verdict::fail("token_mismatch"), message))
+}
+
 fn system(provider: &Provider, template: &ChatTemplate, messages: &[Message]) -> Option<Finding> {
     let given = messages.iter().any(|message| message.role == "system");
     match system_effect(template) {
         SystemEffect::Injects(text) if !given && !provider.allow_injected_system => Some(Finding::at_rest(
             Verdict::fail("injected_system"),
-            format!("without a system message the template adds one of its own: {text:?}. Send one, or set allow_injected_system"),
+            format!(
+                "without a system message the template adds one of its own: {text:?}. Send one, or set allow_injected_system"
+            ),
         )),
         SystemEffect::Drops if given => Some(Finding::at_rest(
             Verdict::fail("system_dropped"),
@@ -150,7 +183,10 @@ fn control_words(rendered: &str) -> Vec<&str> {
             let word = &rendered[at..=at + length];
             let inner = &word[1..word.len() - 1];
             let shaped = match open {
-                "<" => (inner.starts_with('|') && inner.ends_with('|') && inner.len() > 2) || inner.ends_with("_of_turn"),
+                "<" => {
+                    (inner.starts_with('|') && inner.ends_with('|') && inner.len() > 2)
+                        || inner.ends_with("_of_turn")
+                }
                 _ => matches!(inner, "INST" | "/INST" | "SYSTEM_PROMPT" | "/SYSTEM_PROMPT"),
             };
             if shaped && !inner.contains(char::is_whitespace) {
@@ -162,7 +198,9 @@ fn control_words(rendered: &str) -> Vec<&str> {
 }
 
 fn bos(template: &ChatTemplate, encoder: &Arc<dyn Encoder>, ids: &[u32]) -> Option<Finding> {
-    if template.bos().is_empty() || !template.source().contains("bos_token") && !template.source().contains(template.bos()) {
+    if template.bos().is_empty()
+        || !template.source().contains("bos_token") && !template.source().contains(template.bos())
+    {
         return None;
     }
     let bos = encoder.id_of(template.bos())?;
@@ -171,11 +209,18 @@ fn bos(template: &ChatTemplate, encoder: &Arc<dyn Encoder>, ids: &[u32]) -> Opti
         1 => None,
         0 => Some(Finding::at_rest(
             Verdict::fail("missing_bos"),
-            format!("the prompt starts with token {} and not with {} ({bos})", ids.first().copied().unwrap_or(0), template.bos()),
+            format!(
+                "the prompt starts with token {} and not with {} ({bos})",
+                ids.first().copied().unwrap_or(0),
+                template.bos()
+            ),
         )),
         _ => Some(Finding::at_rest(
             Verdict::fail("double_bos"),
-            format!("{} ({bos}) stands {there} times at the beginning: the template writes it and the tokenizer adds it", template.bos()),
+            format!(
+                "{} ({bos}) stands {there} times at the beginning: the template writes it and the tokenizer adds it",
+                template.bos()
+            ),
         )),
     }
 }
@@ -186,7 +231,8 @@ fn injection(provider: &Provider, encoder: &Arc<dyn Encoder>, messages: &[Messag
     }
     for message in messages.iter().filter(|message| message.role == "user") {
         let ids = encoder.encode(&message.content, false).unwrap_or_default();
-        let control: Vec<String> = ids.iter().filter(|id| encoder.is_control(**id)).map(u32::to_string).collect();
+        let control: Vec<String> =
+            ids.iter().filter(|id| encoder.is_control(**id)).map(u32::to_string).collect();
         if !control.is_empty() {
             let text = format!(
                 "text from the user becomes the control tokens {}: it can end its turn and speak as somebody else",

@@ -124,7 +124,10 @@ mod tests {
     #[test]
     fn positive_integers_multiply_like_any_other() {
         assert_eq!(decide("output.x * 2 == 6", &json!({"x": 3})), RuleOutcome::Holds);
-        assert_eq!(decide("output.x * 2 == 6 && output.y * -1 == 4", &json!({"x": 3, "y": -4})), RuleOutcome::Holds);
+        assert_eq!(
+            decide("output.x * 2 == 6 && output.y * -1 == 4", &json!({"x": 3, "y": -4})),
+            RuleOutcome::Holds
+        );
         assert_eq!(decide("output.x > input.limit", &json!({"x": 2})), RuleOutcome::Broken);
     }
 
@@ -147,7 +150,10 @@ mod tests {
     #[test]
     fn strings_and_lists_work() {
         let output = json!({"v": "ACME", "l": [{"n": 1}, {"n": 2}]});
-        assert_eq!(decide("output.v.startsWith('AC') && output.l.all(i, i.n > 0)", &output), RuleOutcome::Holds);
+        assert_eq!(
+            decide("output.v.startsWith('AC') && output.l.all(i, i.n > 0)", &output),
+            RuleOutcome::Holds
+        );
         assert_eq!(decide("output.v.matches('^[A-Z]+$')", &output), RuleOutcome::Holds);
     }
 

@@ -13,7 +13,9 @@ pub(super) fn to_cel(value: &Value) -> Result<CelValue, String> {
         Value::Bool(yes) => CelValue::Bool(*yes),
         Value::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(integer), _) => CelValue::Int(integer),
-            (None, _) if number.is_u64() => return Err(format!("{number} does not fit a signed 64-bit integer")),
+            (None, _) if number.is_u64() => {
+                return Err(format!("{number} does not fit a signed 64-bit integer"));
+            }
             (None, Some(float)) => CelValue::Float(float),
             (None, None) => return Err(format!("{number} is no number that CEL holds")),
         },

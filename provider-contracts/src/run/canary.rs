@@ -24,11 +24,16 @@ const CERTAIN: [&str; 13] = [
 ];
 
 /// What the canaries found, and how many calls they took.
-pub(super) async fn canaries(caller: &Caller<'_>, report: &StaticReport) -> (Vec<Finding>, Vec<SampleResult>) {
+pub(super) async fn canaries(
+    caller: &Caller<'_>,
+    report: &StaticReport,
+) -> (Vec<Finding>, Vec<SampleResult>) {
     let mut findings = Vec::new();
     let mut results = Vec::new();
     for case in &caller.contract.cases {
-        let (Some(conversation), Some(facts)) = (report.conversations.get(&case.name), report.facts.get(&case.name)) else {
+        let (Some(conversation), Some(facts)) =
+            (report.conversations.get(&case.name), report.facts.get(&case.name))
+        else {
             continue;
         };
         let result = caller.sample(case, conversation, facts, "canary", caller.provider.stream).await;
@@ -71,7 +76,8 @@ fn finding(caller: &Caller<'_>, result: &SampleResult) -> Option<Finding> {
     let budget = caller.contract.spec.budget;
     let needs_usage = budget.tokens.is_some() || budget.usd.is_some();
     if needs_usage && result.usage.sum().is_none() && verdict.is_pass() {
-        let message = "the provider reports no usage, so the budget in tokens or money can't be kept".to_owned();
+        let message =
+            "the provider reports no usage, so the budget in tokens or money can't be kept".to_owned();
         return Some(at(Verdict::fail("usage_missing"), message));
     }
     None
@@ -90,7 +96,9 @@ async fn parity(
     let class = |result: &SampleResult| -> Option<FinishClass> {
         result.finish.as_ref().and_then(|finish| caller.dialect.finish.get(finish)).copied()
     };
-    let facts_of = |result: &SampleResult| (class(result), result.usage.sum().is_some(), result.judgement.output.is_some());
+    let facts_of = |result: &SampleResult| {
+        (class(result), result.usage.sum().is_some(), result.judgement.output.is_some())
+    };
     if facts_of(plain) == facts_of(&other) {
         return None;
     }

@@ -72,8 +72,16 @@ pub async fn check(
             Err(problem) => return Err(CheckError::Transport(problem)),
         };
         let pace = Pace::default();
-        let caller =
-            Caller { contract, provider, dialect, judge: &judge, transport, ledger: &ledger, pace: &pace, progress };
+        let caller = Caller {
+            contract,
+            provider,
+            dialect,
+            judge: &judge,
+            transport,
+            ledger: &ledger,
+            pace: &pace,
+            progress,
+        };
         findings.extend(live(&caller, &report, options, &mut tally).await?);
     }
     let (verdict, reason) = match findings.first() {
@@ -135,7 +143,8 @@ async fn live(
     samples(caller, report, per_case, tally).await;
     for number in 0..serial {
         for case in &caller.contract.cases {
-            let (Some(conversation), Some(facts)) = (report.conversations.get(&case.name), report.facts.get(&case.name))
+            let (Some(conversation), Some(facts)) =
+                (report.conversations.get(&case.name), report.facts.get(&case.name))
             else {
                 continue;
             };
@@ -190,13 +199,18 @@ fn wire_notes(provider: &Provider, facts: &ProviderFacts, tally: &Tally) -> Vec<
     use crate::verdict::Note;
     let mut notes = Vec::new();
     for reported in facts.models_reported.iter().filter(|reported| **reported != provider.model) {
-        notes.push(Note::new("model_reported", format!("asked for {} and {reported} answered", provider.model)));
+        notes.push(Note::new(
+            "model_reported",
+            format!("asked for {} and {reported} answered", provider.model),
+        ));
     }
     let unparsed = ["not_json", "fenced", "prose_around", "schema", "missing", "extra_top_level_key"];
-    let ignored = tally.failed.keys().any(|code| unparsed.contains(&crate::verdict::Code::from_text(code).family()));
+    let ignored =
+        tally.failed.keys().any(|code| unparsed.contains(&crate::verdict::Code::from_text(code).family()));
     let asked = provider.structured != crate::provider::Structured::None;
     if ignored && asked {
-        let message = "structured_output: claimed_not_enforced. The format was asked for and answers break it";
+        let message =
+            "structured_output: claimed_not_enforced. The format was asked for and answers break it";
         notes.push(Note::new("structured_output", message));
     }
     notes

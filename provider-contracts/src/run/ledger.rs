@@ -98,7 +98,10 @@ mod tests {
     fn money_and_tokens_end_a_run() {
         let price = Price { input: 1.0, output: 10.0 };
         let usage = Usage { input: Some(1_000_000), output: Some(100_000), total: None };
-        for budget in [Budget { usd: Some(2.0), ..Budget::default() }, Budget { tokens: Some(1_100_000), ..Budget::default() }] {
+        for budget in [
+            Budget { usd: Some(2.0), ..Budget::default() },
+            Budget { tokens: Some(1_100_000), ..Budget::default() },
+        ] {
             let ledger = Ledger::new(budget, Some(price));
             ledger.reserve().unwrap();
             ledger.book(&usage);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The longest wait that a check takes upon itself; beyond it, the run is inconclusive.
-pub(super) const LONGEST: Duration = Duration::from_secs(120);
+pub(super) const LONGEST: Duration = Duration::from_mins(2);
 
 /// When sending may go on. A rate limit is the account's, so one answer with 429 holds back every sample.
 #[derive(Debug, Default)]

@@ -41,7 +41,8 @@ pub fn plan(contract: &Contract, provider: &Provider, report: &StaticReport) -> 
     let cases = contract.cases.len() as u64;
     let extra = u64::from(canary.streaming) + u64::from(canary.mistake) + u64::from(canary.window);
     let canary_calls = if canary.cases { cases + extra } else { 0 };
-    let each = u64::from(contract.spec.samples.per_case.get_ref() + contract.spec.samples.serial) + u64::from(canary.cases);
+    let each = u64::from(contract.spec.samples.per_case.get_ref() + contract.spec.samples.serial)
+        + u64::from(canary.cases);
     let input_tokens: u64 = report.facts.values().map(|facts| facts.tokens * each).sum();
     let calls = canary_calls + u64::from(samples);
     let output_tokens = provider.max_output().map(|limit| limit * calls);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::sample::Caller;
 use crate::answer::{read_answer, read_error};
 use crate::prompt::Message;
-use crate::provider::{StaticReport, build};
+use crate::provider::{Ask, StaticReport, build};
 use crate::transport::{CallId, Exchange, Received};
 use crate::verdict::{Finding, Stage, Verdict};
 
@@ -18,7 +18,12 @@ fn at(verdict: Verdict, message: String, place: &str) -> Finding {
 async fn send(caller: &Caller<'_>, sample: &str, request: &crate::provider::Outgoing) -> Option<Received> {
     caller.pace.ready().await;
     caller.ledger.reserve().ok()?;
-    let id = CallId { provider: caller.provider.name.clone(), case: "probe".into(), sample: sample.to_owned(), attempt: 0 };
+    let id = CallId {
+        provider: caller.provider.name.clone(),
+        case: "probe".into(),
+        sample: sample.to_owned(),
+        attempt: 0,
+    };
     let deadline = Duration::from_millis(caller.contract.spec.latency.deadline_ms);
     match caller.transport.send(&id, request, deadline).await {
         Exchange::Answered(received) => Some(received),
@@ -50,14 +55,26 @@ pub(super) async fn window(caller: &Caller<'_>) -> Option<Finding> {
     let words = usize::try_from(room * 9 / 10).ok()?;
     let (head, tail) = ("heliotrope", "zanzibar");
     let filler = "and ".repeat(words.saturating_sub(60));
-    let text = format!("The first secret word is {head}. {filler}\nThe last secret word is {tail}. Answer with both secret words and nothing else.");
+    let text = format!(
+        "The first secret word is {head}. {filler}\nThe last secret word is {tail}. Answer with both secret words and nothing else."
+    );
     let messages = [Message::new("user", text)];
-    let request =
-        build(caller.provider, caller.dialect, caller.contract.name(), None, &messages, &Value::Null, "window", false).ok()?;
+    let ask = Ask {
+        contract: caller.contract.name(),
+        schema: None,
+        messages: &messages,
+        input: &Value::Null,
+        sample: "window",
+        stream: false,
+    };
+    let request = build(caller.provider, caller.dialect, &ask).ok()?;
     let received = send(caller, "window", &request).await?;
     if !(200..300).contains(&received.status) {
         let error = read_error(caller.dialect, received.status, &received.headers, &received.body);
-        let message = format!("a prompt of about {words} tokens is rejected, and a window of {window} is declared: {}", error.message);
+        let message = format!(
+            "a prompt of about {words} tokens is rejected, and a window of {window} is declared: {}",
+            error.message
+        );
         return Some(at(Verdict::fail("window_smaller_than_declared"), message, "window canary"));
     }
     let body: Value = serde_json::from_slice(&received.body).ok()?;
@@ -66,7 +83,9 @@ pub(super) async fn window(caller: &Caller<'_>) -> Option<Finding> {
     if let Some(reported) = answer.usage.input
         && reported < room / 2
     {
-        let message = format!("about {words} prompt tokens were sent and {reported} were read: the provider cut the prompt");
+        let message = format!(
+            "about {words} prompt tokens were sent and {reported} were read: the provider cut the prompt"
+        );
         return Some(at(Verdict::fail("prompt_truncated"), message, "window canary"));
     }
     let text = answer.text.unwrap_or_default().to_lowercase();

@@ -14,8 +14,9 @@ use crate::answer::{
 use crate::contract::{Case, Contract};
 use crate::dialect::{Dialect, ErrorClass};
 use crate::prompt::Message;
-use crate::provider::{Outgoing, PromptFacts, Provider, build};
+use crate::provider::{Ask, Outgoing, PromptFacts, Provider, build};
 use crate::stream::assemble;
+use crate::tokenizer::estimate;
 use crate::transport::{CallId, Exchange, Received, Transport, retry_after, should_retry};
 use crate::verdict::{Code, Verdict};
 
@@ -79,21 +80,27 @@ enum Step {
 
 impl Caller<'_> {
     /// Takes one sample of `case`.
-    pub async fn sample(&self, case: &Case, conversation: &[Message], facts: &PromptFacts, sample: &str, stream: bool) -> SampleResult {
+    pub async fn sample(
+        &self,
+        case: &Case,
+        conversation: &[Message],
+        facts: &PromptFacts,
+        sample: &str,
+        stream: bool,
+    ) -> SampleResult {
         let mut attempt = 0;
         loop {
             let mut result = self.blank(case, sample, attempt);
             let name = format!("{}-{sample}", case.name);
-            let request = build(
-                self.provider,
-                self.dialect,
-                self.contract.name(),
-                self.contract.schema.as_ref(),
-                conversation,
-                &case.input,
-                &name,
+            let ask = Ask {
+                contract: self.contract.name(),
+                schema: self.contract.schema.as_ref(),
+                messages: conversation,
+                input: &case.input,
+                sample: &name,
                 stream,
-            );
+            };
+            let request = build(self.provider, self.dialect, &ask);
             let request = match request {
                 Ok(request) => request,
                 Err(problem) => {
@@ -104,7 +111,8 @@ impl Caller<'_> {
             self.pace.ready().await;
             if let Err(exhausted) = self.ledger.reserve() {
                 result.exhausted = true;
-                result.judgement = Judgement::bare(Verdict::inconclusive("budget_exhausted"), exhausted.to_string());
+                result.judgement =
+                    Judgement::bare(Verdict::inconclusive("budget_exhausted"), exhausted.to_string());
                 return result;
             }
             result.sends = attempt + 1;
@@ -178,7 +186,8 @@ impl Caller<'_> {
             }
             Exchange::Answered(received) => {
                 result.latency = received.elapsed;
-                result.raw = String::from_utf8_lossy(&received.body[..received.body.len().min(4096)]).into_owned();
+                result.raw =
+                    String::from_utf8_lossy(&received.body[..received.body.len().min(4096)]).into_owned();
                 if (200..300).contains(&received.status) {
                     self.success(case, facts, &received, result, stream)
                 } else {
@@ -188,14 +197,21 @@ impl Caller<'_> {
         }
     }
 
-    fn success(&self, case: &Case, facts: &PromptFacts, received: &Received, mut result: SampleResult, stream: bool) -> Step {
+    fn success(
+        &self,
+        case: &Case,
+        facts: &PromptFacts,
+        received: &Received,
+        mut result: SampleResult,
+        stream: bool,
+    ) -> Step {
         let shape = self.dialect.stream.as_ref().filter(|_| stream);
         let answer = match shape {
             Some(shape) => assemble(shape, &received.body, received.cut.as_deref()),
             None => match self.whole(received) {
                 Ok(answer) => answer,
                 Err(judgement) => {
-                    result.judgement = judgement;
+                    result.judgement = *judgement;
                     return Step::Done(Box::new(result));
                 }
             },
@@ -227,21 +243,22 @@ impl Caller<'_> {
         }
     }
 
-    fn whole(&self, received: &Received) -> Result<Answer, Judgement> {
+    fn whole(&self, received: &Received) -> Result<Answer, Box<Judgement>> {
         if let Some(why) = &received.cut {
             let message = format!("the answer began and broke off: {why}");
-            return Err(Judgement::bare(Verdict::unknown("outcome_unknown"), message));
+            return Err(Box::new(Judgement::bare(Verdict::unknown("outcome_unknown"), message)));
         }
         let body: Value = serde_json::from_slice(&received.body).map_err(|error| {
             let message = format!("status {} with a body that is no JSON: {error}", received.status);
-            Judgement::bare(Verdict::fail("envelope"), message)
+            Box::new(Judgement::bare(Verdict::fail("envelope"), message))
         })?;
         Ok(read_answer(self.dialect, &body))
     }
 
     fn error(&self, received: &Received, mut result: SampleResult) -> Step {
         let error = read_error(self.dialect, received.status, &received.headers, &received.body);
-        result.judgement = Judgement::bare(verdict_on(&error), format!("status {}: {}", error.status, error.message));
+        result.judgement =
+            Judgement::bare(verdict_on(&error), format!("status {}: {}", error.status, error.message));
         let told = should_retry(&self.dialect.retry, &received.headers);
         if error.class.is_retryable() && told != Some(false) {
             let now = jiff::Timestamp::now();
@@ -256,6 +273,7 @@ impl Caller<'_> {
             prompt: (facts.tokens > 0).then_some(facts.tokens),
             tolerance: self.provider.token_tolerance.unwrap_or(if facts.exact { 0.1 } else { 0.6 }),
             factor: self.provider.token_factor.unwrap_or(if facts.exact { 1.25 } else { 8.0 }),
+            overhead: 64 + self.contract.schema.as_ref().map_or(0, |schema| estimate(&schema.to_string())),
             window: self.provider.window,
             max_output: self.provider.max_output(),
         }
@@ -265,7 +283,9 @@ impl Caller<'_> {
 /// What an error decides about a sample.
 fn verdict_on(error: &ProviderError) -> Verdict {
     match error.class {
-        class if class.is_infrastructure() => Verdict::Inconclusive(Code::with("infrastructure", class.as_str())),
+        class if class.is_infrastructure() => {
+            Verdict::Inconclusive(Code::with("infrastructure", class.as_str()))
+        }
         ErrorClass::FilteredPrompt => Verdict::fail("provider_filter:prompt"),
         ErrorClass::RejectedOutput => Verdict::fail("provider_rejected_output"),
         ErrorClass::WrongSurface => Verdict::fail("wrong_surface"),

@@ -59,7 +59,9 @@ impl Tally {
         self.retries += result.sends.saturating_sub(1);
         match &result.judgement.verdict {
             Verdict::Pass => self.passed += 1,
-            Verdict::Fail(code) | Verdict::Block(code) => *self.failed.entry(code.to_string()).or_default() += 1,
+            Verdict::Fail(code) | Verdict::Block(code) => {
+                *self.failed.entry(code.to_string()).or_default() += 1;
+            }
             Verdict::Refused => self.refused += 1,
             Verdict::Unknown(_) => self.unknown += 1,
             Verdict::Inconclusive(code) => *self.inconclusive.entry(code.to_string()).or_default() += 1,

@@ -14,7 +14,10 @@ pub(super) fn decide(contract: &Contract, tally: &Tally) -> (Verdict, String) {
     let rates = format!("{} of {scored} samples passed, lower bound {bound:.4}, bar {bar}", tally.passed);
     if let Some((code, count)) = tally.inconclusive.iter().next() {
         let total: u32 = tally.inconclusive.values().sum();
-        return (Verdict::Inconclusive(Code::from_text(code)), format!("{total} samples ended without an answer ({count} {code}); {rates}"));
+        return (
+            Verdict::Inconclusive(Code::from_text(code)),
+            format!("{total} samples ended without an answer ({count} {code}); {rates}"),
+        );
     }
     if scored == 0 {
         return (Verdict::inconclusive("no_samples"), "no sample was taken".to_owned());
@@ -24,7 +27,10 @@ pub(super) fn decide(contract: &Contract, tally: &Tally) -> (Verdict, String) {
         if tally.refused == scored {
             return (Verdict::Refused, format!("all {scored} samples were refused"));
         }
-        let message = format!("{} of {scored} samples were refused; at most {} may be", tally.refused, contract.spec.thresholds.max_refusal_rate);
+        let message = format!(
+            "{} of {scored} samples were refused; at most {} may be",
+            tally.refused, contract.spec.thresholds.max_refusal_rate
+        );
         return (Verdict::fail("refusal_rate"), message);
     }
     if let Some(found) = unstable(contract, tally) {
@@ -43,7 +49,10 @@ pub(super) fn decide(contract: &Contract, tally: &Tally) -> (Verdict, String) {
 fn below(tally: &Tally, scored: u32, bar: f64, rates: &str) -> (Verdict, String) {
     // Would it pass if everything unknown had been fine? Then nobody can say.
     if tally.unknown > 0 && lower_bound(tally.passed + tally.unknown, scored) >= bar {
-        return (Verdict::unknown("outcome_unknown"), format!("{} outcomes are not known; {rates}", tally.unknown));
+        return (
+            Verdict::unknown("outcome_unknown"),
+            format!("{} outcomes are not known; {rates}", tally.unknown),
+        );
     }
     match tally.main_fault() {
         // Every failure of the same kind is that kind's verdict; otherwise it is a matter of rate.
@@ -67,7 +76,11 @@ fn unstable(contract: &Contract, tally: &Tally) -> Option<(Verdict, String)> {
     for (how, cases) in [("at production concurrency", &tally.concurrent), ("one at a time", &tally.serial)] {
         for (case, outcomes) in cases {
             if let Some(share) = share(outcomes).filter(|share| *share < determinism.at_least) {
-                let serial = tally.serial.get(case).and_then(share_of).map_or(String::new(), |serial| format!("; one at a time it is {serial:.2}"));
+                let serial = tally
+                    .serial
+                    .get(case)
+                    .and_then(share_of)
+                    .map_or(String::new(), |serial| format!("; one at a time it is {serial:.2}"));
                 let message = format!(
                     "case {case}, {how}: the commonest output comes in {share:.2} of the samples, and {} is asked{serial}",
                     determinism.at_least

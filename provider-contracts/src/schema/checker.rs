@@ -42,7 +42,8 @@ impl Checker {
     /// schema does not name, when it names any.
     #[must_use]
     pub fn violations(&self, output: &Value, forbid_extra: bool) -> Vec<Violation> {
-        let mut found: Vec<Violation> = self.validator.iter_errors(output).flat_map(|error| violation(&error)).collect();
+        let mut found: Vec<Violation> =
+            self.validator.iter_errors(output).flat_map(|error| violation(&error)).collect();
         if forbid_extra && let (Some(known), Some(members)) = (&self.known_keys, output.as_object()) {
             let told = found.iter().any(|violation| violation.code.as_str() == "extra_top_level_key");
             for key in members.keys().filter(|key| !told && !known.contains(key)) {
@@ -50,13 +51,17 @@ impl Checker {
             }
         }
         if self.is_another_shape(output) {
-            let keys: Vec<&str> = output.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+            let keys: Vec<&str> =
+                output.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
             found.insert(
                 0,
                 Violation {
                     code: Code::new("schema:shape"),
                     place: String::new(),
-                    message: format!("a shape of its own, with the keys {}: none of the required ones", keys.join(", ")),
+                    message: format!(
+                        "a shape of its own, with the keys {}: none of the required ones",
+                        keys.join(", ")
+                    ),
                 },
             );
         }
@@ -73,7 +78,9 @@ impl Checker {
 
     fn is_another_shape(&self, output: &Value) -> bool {
         let Some(members) = output.as_object() else { return false };
-        !self.required.is_empty() && !members.is_empty() && !self.required.iter().any(|key| members.contains_key(key))
+        !self.required.is_empty()
+            && !members.is_empty()
+            && !self.required.iter().any(|key| members.contains_key(key))
     }
 }
 
@@ -101,7 +108,9 @@ fn violation(error: &ValidationError<'_>) -> Vec<Violation> {
         }
         ValidationErrorKind::Required { .. } => one(Code::new("missing")),
         ValidationErrorKind::Format { format } => one(Code::with("format", format)),
-        ValidationErrorKind::Type { kind: TypeKind::Single(_) | TypeKind::Multiple(_) } => one(Code::new("schema:type")),
+        ValidationErrorKind::Type { kind: TypeKind::Single(_) | TypeKind::Multiple(_) } => {
+            one(Code::new("schema:type"))
+        }
         kind => one(Code::with("schema", kind.keyword())),
     }
 }
@@ -127,7 +136,9 @@ mod tests {
 
     #[test]
     fn formats_are_asserted_in_every_draft() {
-        for draft in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"] {
+        for draft in
+            ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
+        {
             let schema = json!({"$schema": draft, "type": "string", "format": "date"});
             assert_eq!(codes(&schema, &json!("2026-02-30")), ["format:date"], "{draft}");
             assert_eq!(codes(&schema, &json!("2026-02-28")), [""; 0]);

@@ -27,7 +27,15 @@ pub fn compare(original: &Value, sent: &Value) -> Vec<LanguageChange> {
     changes
 }
 
-fn node(a: &Value, b: &Value, roots_a: &Value, roots_b: &Value, place: &str, depth: usize, out: &mut Vec<LanguageChange>) {
+fn node(
+    a: &Value,
+    b: &Value,
+    roots_a: &Value,
+    roots_b: &Value,
+    place: &str,
+    depth: usize,
+    out: &mut Vec<LanguageChange>,
+) {
     if depth > 32 {
         return;
     }
@@ -66,11 +74,15 @@ fn required(a: &Value, b: &Value, place: &str, out: &mut Vec<LanguageChange>) {
     };
     let original = names(a);
     for name in names(b).into_iter().filter(|name| !original.contains(name)) {
-        let nullable = b.pointer(&format!("/properties/{name}")).is_some_and(|schema| {
-            Checker::new(schema).is_ok_and(|checker| checker.is_valid(&Value::Null))
-        });
+        let nullable = b
+            .pointer(&format!("/properties/{name}"))
+            .is_some_and(|schema| Checker::new(schema).is_ok_and(|checker| checker.is_valid(&Value::Null)));
         if !nullable {
-            out.push(LanguageChange { place: format!("{place}/required/{name}"), witness: json!({}), forbidden: true });
+            out.push(LanguageChange {
+                place: format!("{place}/required/{name}"),
+                witness: json!({}),
+                forbidden: true,
+            });
         }
     }
 }
@@ -80,7 +92,8 @@ fn members<'a>(schema: &'a Value, key: &str) -> impl Iterator<Item = (&'a String
 }
 
 fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    let pointer = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
+    let pointer =
+        schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
     pointer.and_then(|pointer| root.pointer(pointer)).unwrap_or(schema)
 }
 
@@ -99,7 +112,8 @@ fn checker(schema: &Value, root: &Value) -> Result<Checker, String> {
 }
 
 fn witnesses(a: &Value, b: &Value) -> Vec<Value> {
-    let mut values = vec![json!(null), json!(true), json!(0), json!(-1), json!(1.5), json!("x"), json!(""), json!([])];
+    let mut values =
+        vec![json!(null), json!(true), json!(0), json!(-1), json!(1.5), json!("x"), json!(""), json!([])];
     for schema in [a, b] {
         values.extend(schema.get("enum").and_then(Value::as_array).into_iter().flatten().cloned());
         values.extend(schema.get("const").cloned());
@@ -122,7 +136,11 @@ mod tests {
 
     fn forbidden(original: &Value, sent: &Value) -> Vec<String> {
         let changes = compare(original, sent);
-        changes.iter().filter(|change| change.forbidden).map(|change| format!("{} {}", change.place, change.witness)).collect()
+        changes
+            .iter()
+            .filter(|change| change.forbidden)
+            .map(|change| format!("{} {}", change.place, change.witness))
+            .collect()
     }
 
     #[test]

@@ -17,14 +17,30 @@ pub struct SubsetReport {
 
 /// Keywords that say nothing about a value.
 const ANNOTATIONS: [&str; 11] = [
-    "$schema", "$id", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "deprecated",
+    "$schema",
+    "$id",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
     "readOnly",
 ];
 
 /// Walks `schema` and compares it with what the provider takes.
 #[must_use]
 pub fn lint_subset(schema: &Value, subset: &SchemaSubset) -> SubsetReport {
-    let mut walk = Walk { subset, root: schema, report: SubsetReport::default(), properties: 0, enum_values: 0, deepest: 0 };
+    let mut walk = Walk {
+        subset,
+        root: schema,
+        report: SubsetReport::default(),
+        properties: 0,
+        enum_values: 0,
+        deepest: 0,
+    };
     if subset.object_root {
         let object = schema.get("type").and_then(Value::as_str) == Some("object");
         if !object || schema.get("anyOf").is_some() {
@@ -72,7 +88,14 @@ impl<'a> Walk<'a> {
                         self.node(child, &format!("{below}/{name}"), depth + 1, through);
                     }
                 }
-                "items" | "additionalProperties" | "contains" | "not" | "if" | "then" | "else" | "propertyNames" => {
+                "items"
+                | "additionalProperties"
+                | "contains"
+                | "not"
+                | "if"
+                | "then"
+                | "else"
+                | "propertyNames" => {
                     self.node(child, &below, depth + 1, through);
                 }
                 "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
@@ -93,7 +116,9 @@ impl<'a> Walk<'a> {
         depth: usize,
         through: &mut Vec<&'a str>,
     ) {
-        if self.subset.ref_alone && object.keys().any(|key| key != "$ref" && !ANNOTATIONS.contains(&key.as_str())) {
+        if self.subset.ref_alone
+            && object.keys().any(|key| key != "$ref" && !ANNOTATIONS.contains(&key.as_str()))
+        {
             self.reject(place, "$ref must stand alone");
         }
         if through.contains(&reference) {
@@ -143,13 +168,16 @@ impl<'a> Walk<'a> {
                 self.reject(place, "members of enum must be strings");
             }
         }
-        if let (Some(most), Some(least)) = (self.subset.max_min_items, object.get("minItems").and_then(Value::as_u64))
+        if let (Some(most), Some(least)) =
+            (self.subset.max_min_items, object.get("minItems").and_then(Value::as_u64))
             && least > most
         {
             self.reject(place, format!("minItems may be at most {most}"));
         }
         if let Some(pattern) = object.get("pattern").and_then(Value::as_str) {
-            if self.subset.no_look_around && ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look)) {
+            if self.subset.no_look_around
+                && ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look))
+            {
                 self.reject(place, format!("the pattern {pattern} looks around"));
             }
             if self.subset.anchored_patterns && !(pattern.starts_with('^') && pattern.ends_with('$')) {
@@ -167,24 +195,33 @@ impl<'a> Walk<'a> {
         let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
         let additional = object.get("additionalProperties");
         let wrong = match self.subset.additional_properties {
-            AdditionalProperties::Any => None,
             AdditionalProperties::WrittenFalse if additional != Some(&Value::Bool(false)) => {
                 Some("additionalProperties must be false, written out")
             }
             AdditionalProperties::NotTrue if !matches!(additional, None | Some(Value::Bool(false))) => {
                 Some("additionalProperties must be false or absent")
             }
-            AdditionalProperties::Absent if additional.is_some() => Some("additionalProperties is unknown here"),
+            AdditionalProperties::Absent if additional.is_some() => {
+                Some("additionalProperties is unknown here")
+            }
             _ => None,
         };
         if let Some(why) = wrong {
             self.reject(place, why);
         }
         if self.subset.all_required {
-            let required: BTreeSet<&str> =
-                object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+            let required: BTreeSet<&str> = object
+                .get("required")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
             for name in properties.keys().filter(|name| !required.contains(name.as_str())) {
-                self.reject(place, format!("`{name}` must be in required: write a nullable type instead of an optional key"));
+                self.reject(
+                    place,
+                    format!("`{name}` must be in required: write a nullable type instead of an optional key"),
+                );
             }
         }
     }

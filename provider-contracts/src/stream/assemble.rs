@@ -33,7 +33,8 @@ impl State {
                 if shape.done.as_deref() == Some(text.trim()) {
                     self.done = true;
                 } else {
-                    self.damage = Some(format!("an event is no JSON: {}", text.chars().take(80).collect::<String>()));
+                    self.damage =
+                        Some(format!("an event is no JSON: {}", text.chars().take(80).collect::<String>()));
                 }
             }
             Frame::Damaged(why) => self.damage = Some(why),

@@ -28,7 +28,9 @@ fn event(message: &Message) -> Frame {
         let header = message.headers().iter().find(|header| header.name().as_str() == wanted)?;
         header.value().as_string().ok().map(|text| text.as_str().to_owned())
     };
-    let Some(kind) = header(":event-type").or_else(|| header(":exception-type")).or_else(|| header(":error-code")) else {
+    let Some(kind) =
+        header(":event-type").or_else(|| header(":exception-type")).or_else(|| header(":error-code"))
+    else {
         return Frame::Damaged("an event without a type".to_owned());
     };
     let payload = serde_json::from_slice(message.payload()).unwrap_or(Value::Object(Map::new()));

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn comments_and_named_events_and_line_ends_of_all_kinds_are_read() {
-        let bytes = b": OPENROUTER PROCESSING\n\nevent: x\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\ndata: [DONE]\n\n";
+        let bytes =
+            b": OPENROUTER PROCESSING\n\nevent: x\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\ndata: [DONE]\n\n";
         assert_eq!(frames(Framing::Sse, bytes), [Frame::Json(json!({"a": 1})), Frame::Text("[DONE]".into())]);
     }
 

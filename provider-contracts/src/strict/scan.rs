@@ -70,7 +70,9 @@ impl Reader<'_> {
     }
 
     fn word(&mut self) -> Result<Value, Trouble> {
-        for (word, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)] {
+        for (word, value) in
+            [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
+        {
             if self.text[self.at..].starts_with(word) {
                 self.at += word.len();
                 return Ok(value);
@@ -103,12 +105,18 @@ impl Reader<'_> {
             let key_at = self.at;
             match self.peek() {
                 Some(b'"') => {}
-                None => return trouble(TroubleKind::UnexpectedEnd, self.at, "the text ends inside an object"),
+                None => {
+                    return trouble(TroubleKind::UnexpectedEnd, self.at, "the text ends inside an object");
+                }
                 Some(_) => return trouble(TroubleKind::Syntax, self.at, "a key in double quotes was due"),
             }
             let key = string(self.text, &mut self.at)?;
             if !seen.insert(key.clone()) {
-                return trouble(TroubleKind::DuplicateKey, key_at, &format!("the key `{key}` is there twice"));
+                return trouble(
+                    TroubleKind::DuplicateKey,
+                    key_at,
+                    &format!("the key `{key}` is there twice"),
+                );
             }
             self.space();
             self.expect(b':')?;
@@ -248,9 +256,9 @@ impl Reader<'_> {
     }
 
     fn pointer(&self) -> String {
-        self.path.iter().fold(String::new(), |all, part| {
-            all + "/" + &part.replace('~', "~0").replace('/', "~1")
-        })
+        self.path
+            .iter()
+            .fold(String::new(), |all, part| all + "/" + &part.replace('~', "~0").replace('/', "~1"))
     }
 }
 
@@ -310,7 +318,8 @@ mod tests {
 
     #[test]
     fn integers_that_doubles_round_are_listed_with_their_place() {
-        let seen = scan(r#"{"order/id":2512292042121000001,"l":[9007199254740992,9007199254740993]}"#).unwrap();
+        let seen =
+            scan(r#"{"order/id":2512292042121000001,"l":[9007199254740992,9007199254740993]}"#).unwrap();
         assert_eq!(seen.big_integers, ["/order~1id", "/l/1"]);
         assert_eq!(seen.value["order/id"], json!(2_512_292_042_121_000_001_i64));
     }

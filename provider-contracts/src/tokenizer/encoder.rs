@@ -34,7 +34,9 @@ pub trait Encoder: Send + Sync {
 #[derive(Debug, thiserror::Error)]
 pub enum TokenizerError {
     /// The name means nothing, and there is no such file.
-    #[error("OJ5004: no tokenizer `{0}`: write o200k, cl100k, or a file (tokenizer.json, tekken.json, a GGUF model)")]
+    #[error(
+        "OJ5004: no tokenizer `{0}`: write o200k, cl100k, or a file (tokenizer.json, tekken.json, a GGUF model)"
+    )]
     Unknown(String),
     /// The file is something else.
     #[error("OJ5005: the tokenizer {file} can't be used: {reason}")]

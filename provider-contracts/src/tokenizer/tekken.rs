@@ -63,8 +63,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tekken, String> {
         let token = STANDARD.decode(&entry.token_bytes).map_err(|error| error.to_string())?;
         ranks.push((token, entry.rank));
     }
-    let special: Vec<(String, u32)> =
-        file.special_tokens.unwrap_or_default().into_iter().map(|token| (token.token_str, token.rank)).collect();
+    let special: Vec<(String, u32)> = file
+        .special_tokens
+        .unwrap_or_default()
+        .into_iter()
+        .map(|token| (token.token_str, token.rank))
+        .collect();
     let bpe = CoreBPE::new(ranks.into_iter().collect(), std::iter::empty().collect(), &file.config.pattern)
         .map_err(|error| error.to_string())?;
     Ok(Tekken { bpe, special, shift, identity: bytes.to_vec() })
@@ -79,7 +83,11 @@ impl Encoder for Tekken {
         // Control tokens are cut out first: the vocabulary proper does not know them.
         let mut rest = text;
         while !rest.is_empty() {
-            let next = self.special.iter().filter_map(|(word, id)| Some((rest.find(word.as_str())?, word.len(), *id))).min();
+            let next = self
+                .special
+                .iter()
+                .filter_map(|(word, id)| Some((rest.find(word.as_str())?, word.len(), *id)))
+                .min();
             let (plain, control, after) = match next {
                 Some((at, length, id)) => (&rest[..at], Some(id), &rest[at + length..]),
                 None => (rest, None, ""),

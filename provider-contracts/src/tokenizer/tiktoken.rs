@@ -1,4 +1,4 @@
-//! The vocabularies of OpenAI's models.
+//! The vocabularies of `OpenAI`'s models.
 
 use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 

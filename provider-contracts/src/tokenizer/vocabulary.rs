@@ -5,14 +5,46 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokenizers::models::bpe::BPE;
+use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-use tokenizers::{AddedToken, Tokenizer};
+use tokenizers::pre_tokenizers::digits::Digits;
+use tokenizers::pre_tokenizers::sequence::Sequence;
+use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
+use tokenizers::{AddedToken, SplitDelimiterBehavior, Tokenizer};
 
 use super::hugging_face::HuggingFace;
 use super::{Encoder, TokenizerError};
 use crate::prompt::Gguf;
 
-/// Reads the vocabulary. Byte-level BPE can be encoded with; of a SentencePiece vocabulary only single tokens can be
+/// How text is cut into words, for the ways that are known; a wrong guess would count wrongly without a word.
+fn words(name: Option<&str>) -> Option<Vec<PreTokenizerWrapper>> {
+    let split = |pattern: &str| {
+        let split =
+            Split::new(SplitPattern::Regex(pattern.to_owned()), SplitDelimiterBehavior::Isolated, false);
+        split.ok().map(PreTokenizerWrapper::from)
+    };
+    match name? {
+        "gpt-2" | "default" => Some(vec![ByteLevel::new(false, false, true).into()]),
+        "smollm" | "starcoder" | "refact" => {
+            Some(vec![Digits::new(true).into(), ByteLevel::new(false, false, true).into()])
+        }
+        "llama-bpe" => {
+            Some(vec![split(&by_letters("\\p{N}{1,3}"))?, ByteLevel::new(false, false, false).into()])
+        }
+        "qwen2" => Some(vec![split(&by_letters("\\p{N}"))?, ByteLevel::new(false, false, false).into()]),
+        _ => None,
+    }
+}
+
+/// Contractions, words with one leading sign, numbers, signs, line ends, spaces.
+fn by_letters(number: &str) -> String {
+    let contractions = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
+    let words = "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+";
+    let signs = " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*";
+    format!("{contractions}|{words}|{number}|{signs}|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+")
+}
+
+/// Reads the vocabulary. Byte-level BPE can be encoded with; of a `SentencePiece` vocabulary only single tokens can be
 /// looked up, and counting is left to the server.
 pub(super) fn load(path: &Path) -> Result<Arc<dyn Encoder>, TokenizerError> {
     let unusable = |reason: String| TokenizerError::Unusable { file: path.display().to_string(), reason };
@@ -21,10 +53,12 @@ pub(super) fn load(path: &Path) -> Result<Arc<dyn Encoder>, TokenizerError> {
         return Err(unusable("the model has no vocabulary".to_owned()));
     }
     let identity = identity(&gguf);
-    if gguf.tokenizer_model.as_deref() != Some("gpt2") {
-        return Ok(Arc::new(LookUp { gguf, identity }));
-    }
-    let (tokenizer, control) = byte_level(&gguf).map_err(unusable)?;
+    let words = match gguf.tokenizer_model.as_deref() {
+        Some("gpt2") => words(gguf.pre_tokenizer.as_deref()),
+        _ => None,
+    };
+    let Some(words) = words else { return Ok(Arc::new(LookUp { gguf, identity })) };
+    let (tokenizer, control) = byte_level(&gguf, words).map_err(unusable)?;
     Ok(Arc::new(HuggingFace::made(tokenizer, control, identity)))
 }
 
@@ -34,7 +68,7 @@ fn identity(gguf: &Gguf) -> Vec<u8> {
     bytes
 }
 
-fn byte_level(gguf: &Gguf) -> Result<(Tokenizer, BTreeSet<u32>), String> {
+fn byte_level(gguf: &Gguf, words: Vec<PreTokenizerWrapper>) -> Result<(Tokenizer, BTreeSet<u32>), String> {
     let id = |at: usize| u32::try_from(at).map_err(|error| error.to_string());
     let mut vocabulary = Vec::with_capacity(gguf.tokens.len());
     let mut control = BTreeSet::new();
@@ -46,14 +80,18 @@ fn byte_level(gguf: &Gguf) -> Result<(Tokenizer, BTreeSet<u32>), String> {
             added.push(AddedToken::from(token.clone(), true));
         }
     }
-    let merges: Vec<(String, String)> =
-        gguf.merges.iter().filter_map(|merge| merge.split_once(' ')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
+    let merges: Vec<(String, String)> = gguf
+        .merges
+        .iter()
+        .filter_map(|merge| merge.split_once(' '))
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .collect();
     let model = BPE::builder()
         .vocab_and_merges(vocabulary.into_iter().collect::<Vocabulary>(), merges)
         .build()
         .map_err(|error| error.to_string())?;
     let mut tokenizer = Tokenizer::new(model);
-    tokenizer.with_pre_tokenizer(Some(ByteLevel::new(false, false, true)));
+    tokenizer.with_pre_tokenizer(Some(Sequence::new(words)));
     tokenizer.add_special_tokens(&added);
     Ok((tokenizer, control))
 }
@@ -69,7 +107,8 @@ impl Encoder for LookUp {
     fn encode(&self, _text: &str, _add_special: bool) -> Result<Vec<u32>, TokenizerError> {
         Err(TokenizerError::Unusable {
             file: self.gguf.name.clone().unwrap_or_default(),
-            reason: "only the server can encode with this vocabulary; give its ids as rendered_tokens".to_owned(),
+            reason: "only the server can encode with this vocabulary; give its ids as rendered_tokens"
+                .to_owned(),
         })
     }
 

@@ -69,7 +69,9 @@ pub enum CassetteError {
     #[error(transparent)]
     File(#[from] FileError),
     /// A document in it is none of these.
-    #[error("OJ5010: {file}: recording {number} is damaged: {reason}\nhelp: a run that was interrupted can be resumed with --record and --resume; otherwise record again")]
+    #[error(
+        "OJ5010: {file}: recording {number} is damaged: {reason}\nhelp: a run that was interrupted can be resumed with --record and --resume; otherwise record again"
+    )]
     Damaged {
         /// The file.
         file: String,
@@ -118,12 +120,16 @@ impl Interaction {
     /// Makes a recording of a call. A broken transport is not recorded.
     #[must_use]
     pub fn of(call: &CallId, request: &Outgoing, exchange: &Exchange, secrets: &Secrets) -> Option<Self> {
-        let redacted: Value =
-            serde_json::from_str(&secrets.redact(&request.body.to_string())).unwrap_or_else(|_| request.body.clone());
+        let redacted: Value = serde_json::from_str(&secrets.redact(&request.body.to_string()))
+            .unwrap_or_else(|_| request.body.clone());
         let mut interaction = Self {
             call: call.clone(),
             url: secrets.redact(&request.url),
-            request_headers: request.headers.iter().map(|(name, value)| secrets.redact_header(name, value)).collect(),
+            request_headers: request
+                .headers
+                .iter()
+                .map(|(name, value)| secrets.redact_header(name, value))
+                .collect(),
             request: redacted,
             outcome: String::new(),
             status: None,
@@ -138,14 +144,15 @@ impl Interaction {
                 interaction.body = Some(Body::of(&received.body, secrets));
                 interaction.elapsed_ms = u64::try_from(received.elapsed.as_millis()).unwrap_or(u64::MAX);
                 let headers = received.headers.iter().filter(|(name, _)| decides(name));
-                interaction.headers = headers.map(|(name, value)| secrets.redact_header(name, value)).collect();
+                interaction.headers =
+                    headers.map(|(name, value)| secrets.redact_header(name, value)).collect();
                 ("answered", received.cut.clone())
             }
             Exchange::NeverSent(why) => ("never_sent", Some(why.clone())),
             Exchange::Unknown(why) => ("unknown", Some(why.clone())),
             Exchange::Broken(_) => return None,
         };
-        interaction.outcome = outcome.to_owned();
+        outcome.clone_into(&mut interaction.outcome);
         interaction.reason = reason.map(|reason| secrets.redact(&reason));
         Some(interaction)
     }
@@ -207,7 +214,8 @@ mod tests {
     #[test]
     fn a_body_comes_back_as_it_was() {
         let none = Secrets::default();
-        let texts: [&[u8]; 5] = [b"{\"a\":1}", b"data: {}\n\ndata: [DONE]\n\n", b"\xff\x00", b"", b"{\"a\":1,\"a\":2}"];
+        let texts: [&[u8]; 5] =
+            [b"{\"a\":1}", b"data: {}\n\ndata: [DONE]\n\n", b"\xff\x00", b"", b"{\"a\":1,\"a\":2}"];
         for bytes in texts {
             assert_eq!(Body::of(bytes, &none).bytes(), bytes);
         }
@@ -218,7 +226,10 @@ mod tests {
         let secrets = Secrets::new(["sk-abcdef".to_owned()]);
         let request = Outgoing {
             url: "http://h/?key=sk-abcdef".into(),
-            headers: vec![("authorization".into(), "Bearer sk-abcdef".into()), ("x-own".into(), "sk-abcdef".into())],
+            headers: vec![
+                ("authorization".into(), "Bearer sk-abcdef".into()),
+                ("x-own".into(), "sk-abcdef".into()),
+            ],
             body: json!({"user": "sk-abcdef"}),
         };
         let answer = Exchange::Answered(Received {

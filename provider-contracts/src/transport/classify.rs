@@ -1,6 +1,7 @@
 //! What a failed send means.
 
 /// What the HTTP client says about a failed send.
+#[expect(clippy::struct_excessive_bools, reason = "what the HTTP client answers to five questions")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendFault {
     /// No connection was made.
@@ -32,7 +33,8 @@ mod tests {
     fn only_a_request_without_a_connection_was_never_sent() {
         for bits in 0..32_u8 {
             let on = |bit: u8| bits & (1 << bit) != 0;
-            let fault = SendFault { connect: on(0), builder: on(1), timeout: on(2), request: on(3), body: on(4) };
+            let fault =
+                SendFault { connect: on(0), builder: on(1), timeout: on(2), request: on(3), body: on(4) };
             assert_eq!(classify(fault), fault.builder || (fault.connect && !fault.body), "{fault:?}");
         }
     }

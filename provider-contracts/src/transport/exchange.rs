@@ -61,5 +61,10 @@ pub struct Received {
 /// Carries a request out once.
 pub trait Transport: Send + Sync {
     /// Sends `request` as call `id`, and waits for the whole answer, `deadline` at most.
-    fn send<'a>(&'a self, id: &'a CallId, request: &'a Outgoing, deadline: Duration) -> BoxFuture<'a, Exchange>;
+    fn send<'a>(
+        &'a self,
+        id: &'a CallId,
+        request: &'a Outgoing,
+        deadline: Duration,
+    ) -> BoxFuture<'a, Exchange>;
 }

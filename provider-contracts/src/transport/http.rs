@@ -35,7 +35,9 @@ pub enum HttpError {
     #[error("OJ5020: the HTTP client can't be made: {0}")]
     Client(#[from] reqwest::Error),
     /// The key is not there.
-    #[error("OJ5021: provider `{provider}`: the environment variable {variable} is not set; it must hold the provider's key")]
+    #[error(
+        "OJ5021: provider `{provider}`: the environment variable {variable} is not set; it must hold the provider's key"
+    )]
     Key {
         /// The provider.
         provider: String,
@@ -70,10 +72,10 @@ impl Http {
     /// When the key is not there or this build can't sign.
     pub fn for_provider(provider: &crate::provider::Provider, signed: bool) -> Result<Self, HttpError> {
         let variable = |name: &str| {
-            std::env::var(name).ok().filter(|value| !value.is_empty()).ok_or_else(|| HttpError::Key {
-                provider: provider.name.clone(),
-                variable: name.to_owned(),
-            })
+            std::env::var(name)
+                .ok()
+                .filter(|value| !value.is_empty())
+                .ok_or_else(|| HttpError::Key { provider: provider.name.clone(), variable: name.to_owned() })
         };
         let key = provider.key_env.as_deref().map(variable).transpose()?;
         let mut http = Self::new(key)?;
@@ -94,7 +96,10 @@ impl Http {
     /// Everything that must not be written anywhere.
     #[must_use]
     pub fn secrets(&self) -> super::Secrets {
-        let signing = self.sign.iter().flat_map(|keys| [Some(keys.id.clone()), Some(keys.secret.clone()), keys.session.clone()]);
+        let signing = self
+            .sign
+            .iter()
+            .flat_map(|keys| [Some(keys.id.clone()), Some(keys.secret.clone()), keys.session.clone()]);
         super::Secrets::new(self.key.clone().into_iter().chain(signing.flatten()))
     }
 
@@ -102,7 +107,9 @@ impl Http {
         let mut headers: Vec<(String, String)> = request
             .headers
             .iter()
-            .map(|(name, value)| (name.clone(), value.replace("{key}", self.key.as_deref().unwrap_or_default())))
+            .map(|(name, value)| {
+                (name.clone(), value.replace("{key}", self.key.as_deref().unwrap_or_default()))
+            })
             .collect();
         #[cfg(feature = "bedrock")]
         if let Some(keys) = &self.sign {
@@ -114,7 +121,8 @@ impl Http {
         for (name, value) in headers.drain(..) {
             let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
             // The value may be the key: it must not be in the message.
-            let mut value = HeaderValue::try_from(value).map_err(|_| format!("the value of {name} is no header value"))?;
+            let mut value = HeaderValue::try_from(value)
+                .map_err(|_| format!("the value of {name} is no header value"))?;
             value.set_sensitive(super::is_secret_header(name.as_str()));
             map.insert(name, value);
         }
@@ -166,7 +174,12 @@ impl Http {
 }
 
 impl Transport for Http {
-    fn send<'a>(&'a self, _id: &'a CallId, request: &'a Outgoing, deadline: Duration) -> BoxFuture<'a, Exchange> {
+    fn send<'a>(
+        &'a self,
+        _id: &'a CallId,
+        request: &'a Outgoing,
+        deadline: Duration,
+    ) -> BoxFuture<'a, Exchange> {
         Box::pin(self.carry(request, deadline))
     }
 }

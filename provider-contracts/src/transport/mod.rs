@@ -5,8 +5,8 @@
 //!                               ├─ Recorder  : sends and keeps, redacted
 //!                               └─ Replayer  : never sends
 //! ```
-mod classify;
 mod cassette;
+mod classify;
 mod exchange;
 mod http;
 mod record;

@@ -27,7 +27,12 @@ impl Recorder {
     ///
     /// # Errors
     /// When the file can't be written, or exists and `resume` is not wanted.
-    pub fn new(inner: Arc<dyn Transport>, secrets: Secrets, path: &Path, resume: bool) -> Result<Self, CassetteError> {
+    pub fn new(
+        inner: Arc<dyn Transport>,
+        secrets: Secrets,
+        path: &Path,
+        resume: bool,
+    ) -> Result<Self, CassetteError> {
         let failed = |error| FileError::read(path, &error);
         let mut done = Cassette::default();
         let mut options = OpenOptions::new();
@@ -59,7 +64,12 @@ impl Recorder {
 }
 
 impl Transport for Recorder {
-    fn send<'a>(&'a self, id: &'a CallId, request: &'a Outgoing, deadline: Duration) -> BoxFuture<'a, Exchange> {
+    fn send<'a>(
+        &'a self,
+        id: &'a CallId,
+        request: &'a Outgoing,
+        deadline: Duration,
+    ) -> BoxFuture<'a, Exchange> {
         Box::pin(async move {
             if let Some(known) = self.done.0.get(id) {
                 return replay(known, request);
@@ -93,7 +103,12 @@ impl Replayer {
 }
 
 impl Transport for Replayer {
-    fn send<'a>(&'a self, id: &'a CallId, request: &'a Outgoing, _deadline: Duration) -> BoxFuture<'a, Exchange> {
+    fn send<'a>(
+        &'a self,
+        id: &'a CallId,
+        request: &'a Outgoing,
+        _deadline: Duration,
+    ) -> BoxFuture<'a, Exchange> {
         Box::pin(async move {
             match self.calls.get(id) {
                 Some(known) => replay(known, request),

@@ -9,8 +9,18 @@ pub fn is_secret_header(name: &str) -> bool {
     let name = name.to_lowercase();
     matches!(
         name.as_str(),
-        "authorization" | "proxy-authorization" | "api-key" | "x-api-key" | "x-goog-api-key" | "cookie" | "set-cookie"
-            | "x-amz-security-token" | "x-amz-content-sha256" | "x-amz-date" | "openai-organization" | "openai-project"
+        "authorization"
+            | "proxy-authorization"
+            | "api-key"
+            | "x-api-key"
+            | "x-goog-api-key"
+            | "cookie"
+            | "set-cookie"
+            | "x-amz-security-token"
+            | "x-amz-content-sha256"
+            | "x-amz-date"
+            | "openai-organization"
+            | "openai-project"
     ) || name.contains("token") && !name.contains("ratelimit")
         || name.contains("secret")
 }
@@ -30,6 +40,11 @@ impl Secrets {
     #[must_use]
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         Self(values.into_iter().filter(|value| value.len() >= 6).collect())
+    }
+
+    /// Adds others.
+    pub fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
     }
 
     /// The same text with every secret taken out.

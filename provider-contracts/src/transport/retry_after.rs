@@ -10,10 +10,16 @@ use crate::dialect::RetryShape;
 
 /// How long to wait, in any of the spellings: milliseconds, seconds, an HTTP date, `6m0s`, or a field of the body.
 #[must_use]
-pub fn retry_after(shape: &RetryShape, headers: &[(String, String)], body: &[u8], now: Timestamp) -> Option<Duration> {
+pub fn retry_after(
+    shape: &RetryShape,
+    headers: &[(String, String)],
+    body: &[u8],
+    now: Timestamp,
+) -> Option<Duration> {
     for name in &shape.headers {
         let Some((_, value)) = headers.iter().find(|(header, _)| header == name) else { continue };
-        let wait = if name.ends_with("-ms") { seconds(value).map(|wait| wait / 1000) } else { spelled(value, now) };
+        let wait =
+            if name.ends_with("-ms") { seconds(value).map(|wait| wait / 1000) } else { spelled(value, now) };
         if wait.is_some() {
             return wait;
         }
@@ -81,7 +87,10 @@ mod tests {
     use super::*;
 
     fn wait(header: &str, value: &str) -> Option<Duration> {
-        let shape = RetryShape { headers: vec!["retry-after-ms".into(), "retry-after".into(), "x-reset".into()], ..RetryShape::default() };
+        let shape = RetryShape {
+            headers: vec!["retry-after-ms".into(), "retry-after".into(), "x-reset".into()],
+            ..RetryShape::default()
+        };
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
         retry_after(&shape, &[(header.to_owned(), value.to_owned())], b"", now)
     }

@@ -27,9 +27,10 @@ pub(super) fn sign(
         .map_err(|error| error.to_string())?
         .into();
     let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let request =
-        SignableRequest::new("POST", url, headers, SignableBody::Bytes(body)).map_err(|error| error.to_string())?;
-    let (instructions, _) = sign_request(request, &parameters).map_err(|error| error.to_string())?.into_parts();
+    let request = SignableRequest::new("POST", url, headers, SignableBody::Bytes(body))
+        .map_err(|error| error.to_string())?;
+    let (instructions, _) =
+        sign_request(request, &parameters).map_err(|error| error.to_string())?.into_parts();
     Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
@@ -39,8 +40,15 @@ mod tests {
 
     #[test]
     fn a_signed_request_carries_key_id_region_service_and_date_and_never_the_secret() {
-        let keys = AwsKeys { id: "AKIDEXAMPLE".into(), secret: "secret-of-the-key".into(), session: Some("session".into()), region: "eu-central-1".into() };
-        let signed = sign(&keys, "https://bedrock-runtime.eu-central-1.amazonaws.com/model/m/converse", &[], b"{}").unwrap();
+        let keys = AwsKeys {
+            id: "AKIDEXAMPLE".into(),
+            secret: "secret-of-the-key".into(),
+            session: Some("session".into()),
+            region: "eu-central-1".into(),
+        };
+        let signed =
+            sign(&keys, "https://bedrock-runtime.eu-central-1.amazonaws.com/model/m/converse", &[], b"{}")
+                .unwrap();
         let authorization = &signed.iter().find(|(name, _)| name == "authorization").unwrap().1;
         assert!(authorization.starts_with("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"), "{authorization}");
         assert!(authorization.contains("/eu-central-1/bedrock/aws4_request"));

@@ -56,7 +56,9 @@ impl Verdict {
     pub fn code(&self) -> Option<&Code> {
         match self {
             Self::Pass | Self::Refused => None,
-            Self::Fail(code) | Self::Block(code) | Self::Inconclusive(code) | Self::Unknown(code) => Some(code),
+            Self::Fail(code) | Self::Block(code) | Self::Inconclusive(code) | Self::Unknown(code) => {
+                Some(code)
+            }
         }
     }
 

@@ -60,7 +60,9 @@ fn refused(refusal: StartRefusal, job: &JobRecord) -> Problem {
         .with("job", view::job(job)),
         StartRefusal::Unknown(number) => Problem::new(
             ProblemType::AttemptUnknown,
-            format!("the effect of attempt {number} may have happened; resolve or cancel it first, by evidence"),
+            format!(
+                "the effect of attempt {number} may have happened; resolve or cancel it first, by evidence"
+            ),
         )
         .with("attempt", json!(number))
         .with("job", view::job(job)),
@@ -79,18 +81,28 @@ fn demanded(headers: &HeaderMap) -> Result<IfMatch, Problem> {
     })
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenUp {
+    evidence: Option<String>,
+}
+
 /// `POST /v1/jobs/{id}/attempts/{n}/cancel`
 pub(super) async fn cancel(
     State(app): State<App>,
     caller: Caller,
     Path((id, number)): Path<(String, String)>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Result<Response, Problem> {
     caller.must_be_operator()?;
+    let (parts, stream) = request.into_parts();
+    let told: GivenUp = body::read_optional(&parts.headers, stream, app.config.max_body).await?;
+    let evidence = told.evidence.unwrap_or_else(|| "given up from outside".to_owned());
+    must_be_storable(&evidence)?;
     let id = owned(&app, &caller, &id).await?.id;
     let number: i32 = number.parse().map_err(|_| attempt_not_found())?;
-    let precondition = demanded(&headers)?;
-    match app.store.cancel_attempt(id, number, &precondition).await? {
+    let precondition = demanded(&parts.headers)?;
+    match app.store.cancel_attempt(id, number, &evidence, &precondition).await? {
         Edit::Done(job) | Edit::Noted(job) => Ok(view::job_response(StatusCode::OK, &job, &view::job(&job))),
         Edit::Stale(job) => Err(stale(&job)),
         Edit::NotFound => Err(Problem::job_not_found()),
@@ -108,6 +120,14 @@ pub(super) async fn cancel(
     }
 }
 
+/// Postgres stores no U+0000 in a text.
+fn must_be_storable(evidence: &str) -> Result<(), Problem> {
+    if evidence.trim().is_empty() || evidence.contains('\0') {
+        return Err(Problem::new(ProblemType::InvalidBody, "`evidence` must say how the outcome is known"));
+    }
+    Ok(())
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Resolution {
@@ -119,9 +139,7 @@ struct Resolution {
 impl Resolution {
     fn statement(&self) -> Result<Statement, Problem> {
         let invalid = |detail: &str| Err(Problem::new(ProblemType::InvalidBody, detail));
-        if self.evidence.trim().is_empty() || self.evidence.contains('\0') {
-            return invalid("`evidence` must say how the outcome is known");
-        }
+        must_be_storable(&self.evidence)?;
         match (self.outcome.as_str(), &self.result) {
             ("succeeded", result) => Ok(Statement::Succeeded(result.clone().unwrap_or_default())),
             (_, Some(_)) => invalid("only an attempt that succeeded has a `result`"),
@@ -147,7 +165,8 @@ pub(super) async fn resolve(
     let precondition = demanded(&parts.headers)?;
     let statement = resolution.statement()?;
     let policy = app.config.retry_policy();
-    let edit = app.store.resolve(id, number, &statement, &resolution.evidence, Some(&precondition), &policy).await?;
+    let edit =
+        app.store.resolve(id, number, &statement, &resolution.evidence, Some(&precondition), &policy).await?;
     match edit {
         Edit::Done(job) | Edit::Noted(job) => Ok(view::job_response(StatusCode::OK, &job, &view::job(&job))),
         Edit::Stale(job) => Err(stale(&job)),

@@ -34,15 +34,14 @@ impl FromRequestParts<App> for Caller {
         let secret = bearer(parts).ok_or_else(|| refuse("send `Authorization: Bearer <token>`"))?;
         // The comparison is a lookup by hash: its timing tells nothing about the secret.
         let digest = digest(secret);
-        let identity = match app.remembered(&digest) {
-            Some(identity) => identity,
-            None => {
-                let (owner, role) =
-                    app.store.token(&digest).await?.ok_or_else(|| refuse("the token is not known"))?;
-                let identity = Identity { owner, role };
-                app.remember(digest, identity.clone());
-                identity
-            }
+        let identity = if let Some(identity) = app.remembered(&digest) {
+            identity
+        } else {
+            let (owner, role) =
+                app.store.token(&digest).await?.ok_or_else(|| refuse("the token is not known"))?;
+            let identity = Identity { owner, role };
+            app.remember(digest, identity.clone());
+            identity
         };
         Ok(Self { owner: (app.store.rules.scope)(&identity.owner), role: identity.role })
     }

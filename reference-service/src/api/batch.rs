@@ -49,7 +49,8 @@ pub(super) async fn create(
         let fingerprint = (app.store.rules.fingerprint)(&intent, crate::domain::canonical(json).as_bytes());
         wanted.into_job(&app, &caller, &key, fingerprint, app.store.rules.batch_key, trace.clone())
     };
-    let news: Vec<Result<NewJob, Problem>> = items.into_iter().map(|(json, value)| read(&json, value)).collect();
+    let news: Vec<Result<NewJob, Problem>> =
+        items.into_iter().map(|(json, value)| read(&json, value)).collect();
 
     let mut answers = Vec::with_capacity(news.len());
     for new in news {
@@ -58,8 +59,12 @@ pub(super) async fn create(
             Err(problem) => Err(problem),
         };
         answers.push(match submitted {
-            Ok(Submitted::Created(job)) => json!({ "status": 201, "replayed": false, "job": view::job(&job) }),
-            Ok(Submitted::Replayed(job)) => json!({ "status": 200, "replayed": true, "job": view::job(&job) }),
+            Ok(Submitted::Created(job)) => {
+                json!({ "status": 201, "replayed": false, "job": view::job(&job) })
+            }
+            Ok(Submitted::Replayed(job)) => {
+                json!({ "status": 200, "replayed": true, "job": view::job(&job) })
+            }
             Err(problem) => json!({ "status": problem.code(), "problem": problem.document() }),
         });
     }
@@ -68,10 +73,13 @@ pub(super) async fn create(
 
 /// The jobs of the batch, each as it was received and as a value.
 fn items(json: Json, value: Value) -> Result<Vec<(Json, Value)>, Problem> {
-    let wrong = || invalid(format!("send `{{\"jobs\": [...]}}` with 1 to {LARGEST_BATCH} jobs and nothing else"));
+    let wrong =
+        || invalid(format!("send `{{\"jobs\": [...]}}` with 1 to {LARGEST_BATCH} jobs and nothing else"));
     let (Json::Object(members), Value::Object(mut values)) = (json, value) else { return Err(wrong()) };
     let mut members = members.into_iter();
-    let (Some((name, Json::Array(jsons))), None) = (members.next(), members.next()) else { return Err(wrong()) };
+    let (Some((name, Json::Array(jsons))), None) = (members.next(), members.next()) else {
+        return Err(wrong());
+    };
     let Some(Value::Array(values)) = values.shift_remove(&name) else { return Err(wrong()) };
     if name != "jobs" || jsons.is_empty() || jsons.len() > LARGEST_BATCH {
         return Err(wrong());

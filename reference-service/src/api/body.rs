@@ -15,7 +15,8 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) fn json_media_type(headers: &HeaderMap) -> Result<&str, Problem> {
     let told = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let json = essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"));
+    let json =
+        essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"));
     json.then_some(told).ok_or_else(|| {
         Problem::new(ProblemType::UnsupportedMediaType, "send the body as `Content-Type: application/json`")
     })

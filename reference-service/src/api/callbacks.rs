@@ -11,6 +11,7 @@ use super::problem::{Problem, ProblemType};
 use super::state::App;
 use super::{body, view};
 use crate::metrics::Counter;
+use crate::provider::storable;
 use crate::signature::Signed;
 use crate::store::{Finished, Outcome, Taken};
 
@@ -36,15 +37,20 @@ impl Report {
         match (self.status.as_str(), &self.error) {
             ("succeeded", None) => Ok(Outcome::Succeeded {
                 result: self.result.clone().unwrap_or_default(),
-                reference: self.reference.clone(),
+                reference: self.reference.as_deref().map(storable),
             }),
             ("failed", error) => Ok(Outcome::Failed {
-                code: error.as_ref().map_or_else(|| "provider-failed".to_owned(), |told| told.code.clone()),
-                message: error.as_ref().map(|told| told.message.clone()).unwrap_or_default(),
+                code: error
+                    .as_ref()
+                    .map_or_else(|| "provider-failed".to_owned(), |told| storable(&told.code)),
+                message: error.as_ref().map(|told| storable(&told.message)).unwrap_or_default(),
                 retry: false,
                 retry_after: None,
             }),
-            _ => Err(Problem::new(ProblemType::InvalidBody, "`status` must be `succeeded` or `failed`, to match")),
+            _ => Err(Problem::new(
+                ProblemType::InvalidBody,
+                "`status` must be `succeeded` or `failed`, to match",
+            )),
         }
     }
 }
@@ -81,20 +87,25 @@ pub(super) async fn take(
         window: app.config.callback_window,
     };
     if signed.id.is_empty() || signed.id.len() > 255 {
-        return Err(refused(&app, "send 1 to 255 characters as `webhook-id`, the same for each delivery of an event"));
+        return Err(refused(
+            &app,
+            "send 1 to 255 characters as `webhook-id`, the same for each delivery of an event",
+        ));
     }
     (app.store.rules.authentic)(&signed).map_err(|refusal| refused(&app, refusal.to_string()))?;
 
     crate::domain::parse(&raw)?;
     let report: Report = body::shape(body::value(&raw)?)?;
     let outcome = report.outcome()?;
-    let unknown = || Problem::new(ProblemType::CallbackUnknown, "no attempt with this reference and number is yours");
+    let unknown =
+        || Problem::new(ProblemType::CallbackUnknown, "no attempt with this reference and number is yours");
     let job: Uuid = report.client_reference.parse().map_err(|_| unknown())?;
     let (store, event, number) = (app.store.clone(), signed.id.to_owned(), report.attempt);
     let policy = app.config.retry_policy();
-    let taken = tokio::spawn(async move { store.take_callback(&name, &event, job, number, &outcome, &policy).await })
-        .await
-        .map_err(|_| Problem::new(ProblemType::Internal, "the callback was interrupted"))??;
+    let taken =
+        tokio::spawn(async move { store.take_callback(&name, &event, job, number, &outcome, &policy).await })
+            .await
+            .map_err(|_| Problem::new(ProblemType::Internal, "the callback was interrupted"))??;
     let said = match taken {
         Taken::First(Finished::NotFound) => return Err(unknown()),
         Taken::First(Finished::Accepted(_)) => "accepted",

@@ -98,7 +98,9 @@ pub(super) async fn list(
     }
     let before = search
         .cursor
-        .map(|told| told.parse::<Uuid>().map_err(|_| invalid("`cursor` must come from an earlier page".to_owned())))
+        .map(|told| {
+            told.parse::<Uuid>().map_err(|_| invalid("`cursor` must come from an earlier page".to_owned()))
+        })
         .transpose()?;
     let state = search.state.map(|told| told.parse::<JobState>().map_err(invalid)).transpose()?;
     let limit = search.limit.unwrap_or(PAGE);
@@ -171,7 +173,8 @@ pub(super) async fn events(
 ) -> Result<Response, Problem> {
     let Query(since) = since.map_err(|error| Problem::new(ProblemType::InvalidQuery, error.body_text()))?;
     let id = owned(&app, &caller, &id).await?.id;
-    let events: Vec<Value> = app.store.events(id, since.after.unwrap_or(0)).await?.iter().map(view::event).collect();
+    let events: Vec<Value> =
+        app.store.events(id, since.after.unwrap_or(0)).await?.iter().map(view::event).collect();
     Ok(view::json_response(StatusCode::OK, &json!({ "events": events })))
 }
 

@@ -72,8 +72,13 @@ problems! {
 }
 
 /// An answer that says what went wrong (RFC 9457).
+///
+/// Boxed, because it travels in the error half of many small results.
 #[derive(Debug)]
-pub(crate) struct Problem {
+pub(crate) struct Problem(Box<Contents>);
+
+#[derive(Debug)]
+struct Contents {
     kind: ProblemType,
     status: u16,
     detail: String,
@@ -83,24 +88,25 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn new(kind: ProblemType, detail: impl Into<String>) -> Self {
-        Self { kind, status: kind.status(), detail: detail.into(), members: Map::new(), headers: Vec::new() }
+        let (members, headers) = (Map::new(), Vec::new());
+        Self(Box::new(Contents { kind, status: kind.status(), detail: detail.into(), members, headers }))
     }
 
     /// Answers with another status than usual; the type stays.
     pub(crate) fn status(mut self, status: u16) -> Self {
-        self.status = status;
+        self.0.status = status;
         self
     }
 
     /// Adds a member to the document.
     pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
-        self.members.insert(name.to_owned(), value);
+        self.0.members.insert(name.to_owned(), value);
         self
     }
 
     /// Adds a header.
     pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.push((name, value));
+        self.0.headers.push((name, value));
         self
     }
 
@@ -115,29 +121,29 @@ impl Problem {
     /// The document as JSON, for a place within another document.
     pub(crate) fn document(&self) -> Value {
         let mut document = json!({
-            "type": format!("/problems/{}", self.kind.name()),
-            "title": self.kind.title(),
-            "status": self.status,
-            "detail": self.detail,
+            "type": format!("/problems/{}", self.0.kind.name()),
+            "title": self.0.kind.title(),
+            "status": self.0.status,
+            "detail": self.0.detail,
         });
         if let Value::Object(members) = &mut document {
-            members.extend(self.members.clone());
+            members.extend(self.0.members.clone());
         }
         document
     }
 
     pub(crate) fn code(&self) -> u16 {
-        self.status
+        self.0.status
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, self.document().to_string()).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        headers.extend(self.headers);
+        headers.extend(self.0.headers);
         response
     }
 }
@@ -187,7 +193,10 @@ impl From<StoreError> for Problem {
             StoreError::Corrupt(_) | StoreError::Refused(_) | StoreError::Changed(_) => {
                 // What the database said may quote stored data, so the client is told only that it happened.
                 tracing::error!(%error, "a request failed");
-                Self::new(ProblemType::Internal, "the service could not finish the request; it has been logged")
+                Self::new(
+                    ProblemType::Internal,
+                    "the service could not finish the request; it has been logged",
+                )
             }
         }
     }

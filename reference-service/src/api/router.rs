@@ -28,7 +28,9 @@ pub(crate) fn router(app: App) -> Router {
         router = router.merge(api);
     }
     router
-        .fallback(|| async { Problem::new(ProblemType::RouteNotFound, "see the documentation for what there is") })
+        .fallback(|| async {
+            Problem::new(ProblemType::RouteNotFound, "see the documentation for what there is")
+        })
         .method_not_allowed_fallback(|| async {
             Problem::new(ProblemType::MethodNotAllowed, "the `Allow` header says which methods there are")
         })

@@ -22,6 +22,9 @@ pub(crate) struct Identity {
     pub(crate) role: Principal,
 }
 
+/// Tokens by their digest, and when each was looked up.
+type SeenTokens = HashMap<[u8; 32], (Identity, Instant)>;
+
 /// What every request handler shares.
 #[derive(Clone)]
 pub(crate) struct App {
@@ -30,7 +33,7 @@ pub(crate) struct App {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) stop: Stop,
     pub(crate) in_flight: Arc<Semaphore>,
-    tokens: Arc<Mutex<HashMap<[u8; 32], (Identity, Instant)>>>,
+    tokens: Arc<Mutex<SeenTokens>>,
 }
 
 impl App {

@@ -68,11 +68,16 @@ impl Wanted {
         let providers = match self.providers {
             None => known.iter().map(|name| (*name).to_owned()).collect(),
             Some(chain) if chain.is_empty() || chain.len() > MOST_PROVIDERS => {
-                return Err(invalid(format!("`providers` must name 1 to {MOST_PROVIDERS} providers, or be left out")));
+                return Err(invalid(format!(
+                    "`providers` must name 1 to {MOST_PROVIDERS} providers, or be left out"
+                )));
             }
             Some(chain) => {
                 if let Some(stranger) = chain.iter().find(|name| !known.contains(&name.as_str())) {
-                    return Err(invalid(format!("there is no provider `{stranger}`; there are {}", known.join(", "))));
+                    return Err(invalid(format!(
+                        "there is no provider `{stranger}`; there are {}",
+                        known.join(", ")
+                    )));
                 }
                 chain
             }
@@ -170,7 +175,12 @@ pub(super) async fn submit(app: &App, new: NewJob) -> Result<Submitted, Problem>
 }
 
 /// Where a defect claims the key of a request whose body is invalid.
-pub(super) async fn refuse_body(app: &App, caller: &Caller, key: &IdempotencyKey, problem: Problem) -> Problem {
+pub(super) async fn refuse_body(
+    app: &App,
+    caller: &Caller,
+    key: &IdempotencyKey,
+    problem: Problem,
+) -> Problem {
     if app.store.rules.invalid_claims {
         let new = NewJob {
             id: Uuid::now_v7(),
@@ -193,7 +203,11 @@ pub(super) async fn refuse_body(app: &App, caller: &Caller, key: &IdempotencyKey
 
 /// The request's trace, to be passed on to the provider.
 pub(super) fn trace_of(headers: &axum::http::HeaderMap) -> Option<String> {
-    headers.get("traceparent").and_then(|value| value.to_str().ok()).filter(|text| text.len() <= 256).map(str::to_owned)
+    headers
+        .get("traceparent")
+        .and_then(|value| value.to_str().ok())
+        .filter(|text| text.len() <= 256)
+        .map(str::to_owned)
 }
 
 /// All lines of the key's header.

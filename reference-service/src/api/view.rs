@@ -80,7 +80,8 @@ pub(super) fn report(report: &ReportRecord) -> Value {
 
 /// An answer with a JSON body.
 pub(super) fn json_response(status: StatusCode, body: &Value) -> Response {
-    (status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body.to_string()).into_response()
+    (status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body.to_string())
+        .into_response()
 }
 
 /// An answer about a job: its version is the entity tag.

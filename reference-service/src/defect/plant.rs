@@ -97,3 +97,22 @@ impl Defect {
 fn fresh_key(_asked: &str) -> String {
     uuid::Uuid::new_v4().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn each_defect_changes_the_rules_in_a_way_of_its_own() {
+        let honest = format!("{:?}", Rules::honest());
+        let mut seen = BTreeMap::from([(honest, "the honest service")]);
+        for &defect in Defect::ALL {
+            let mut rules = Rules::honest();
+            defect.plant(&mut rules);
+            let twin = seen.insert(format!("{rules:?}"), defect.name());
+            assert_eq!(twin, None, "{defect} is the same");
+        }
+    }
+}

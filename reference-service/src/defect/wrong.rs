@@ -5,8 +5,8 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::{
-    Answer, AttemptState, Cancel, CancelOutcome, Discarded, Fingerprint, Intent, Job, JobState, Lapse, StartRefusal,
-    Verdict, cancel_job, classify, fingerprint, lapse, start,
+    Answer, AttemptState, Cancel, CancelOutcome, Discarded, Fingerprint, Intent, Job, JobState, Lapse,
+    StartRefusal, Verdict, cancel_job, classify, fingerprint, lapse, start,
 };
 use crate::rules::{Conclusion, Found};
 use crate::signature::{Refusal, Signed, verify};
@@ -38,6 +38,7 @@ pub(super) fn start_and_bump(job: &Job) -> Result<Job, StartRefusal> {
 }
 
 /// Whoever comes writes.
+#[expect(clippy::unnecessary_wraps, reason = "it stands in for a function that refuses")]
 pub(super) fn succeed_anyhow(job: &Job, number: i32, _read: i64) -> Result<Job, Discarded> {
     let mut next = job.clone();
     next.state = JobState::Succeeded;
@@ -48,7 +49,11 @@ pub(super) fn succeed_anyhow(job: &Job, number: i32, _read: i64) -> Result<Job, 
 
 /// Whoever comes writes while the job looks undecided.
 pub(super) fn succeed_by_state(job: &Job, number: i32, read: i64) -> Result<Job, Discarded> {
-    if job.state.is_terminal() { Err(Discarded { read, now: job.version }) } else { succeed_anyhow(job, number, read) }
+    if job.state.is_terminal() {
+        Err(Discarded { read, now: job.version })
+    } else {
+        succeed_anyhow(job, number, read)
+    }
 }
 
 /// Back into the queue, whether or not something was sent.

@@ -269,7 +269,8 @@ impl Reader<'_> {
     }
 
     fn hex4(&mut self) -> Result<u32, JsonRefusal> {
-        let digits = self.bytes.get(self.at..self.at + 4).filter(|four| four.iter().all(u8::is_ascii_hexdigit));
+        let digits =
+            self.bytes.get(self.at..self.at + 4).filter(|four| four.iter().all(u8::is_ascii_hexdigit));
         let Some(digits) = digits else { return Err(self.syntax("expected four hexadecimal digits")) };
         self.at += 4;
         Ok(digits.iter().fold(0, |sum, &digit| sum * 16 + char::from(digit).to_digit(16).unwrap_or(0)))
@@ -347,7 +348,8 @@ mod tests {
 
     #[test]
     fn what_a_canonical_form_would_lose_is_refused() {
-        let cases: [(&str, fn(&JsonRefusal) -> bool); 12] = [
+        type Check = fn(&JsonRefusal) -> bool;
+        let cases: [(&str, Check); 12] = [
             (r#"{"a":1,"a":1}"#, |r| matches!(r, JsonRefusal::DuplicateMember { .. })),
             (r#"{"a":1,"\u0061":2}"#, |r| matches!(r, JsonRefusal::DuplicateMember { .. })),
             (r#"[{"x":{"b":1,"b":2}}]"#, |r| matches!(r, JsonRefusal::DuplicateMember { .. })),
@@ -369,7 +371,9 @@ mod tests {
 
     #[test]
     fn what_a_double_carries_is_accepted() {
-        for text in ["9007199254740992", "0.1", "1.0", "1e0", "-0", "0e5", "5e-324", "1.7976931348623157e308", "100"] {
+        for text in
+            ["9007199254740992", "0.1", "1.0", "1e0", "-0", "0e5", "5e-324", "1.7976931348623157e308", "100"]
+        {
             assert!(parse(text.as_bytes()).is_ok(), "{text}");
         }
     }
@@ -377,8 +381,26 @@ mod tests {
     #[test]
     fn what_is_not_json_is_refused() {
         for text in [
-            "", " ", "{", "[1,]", "{\"a\":1,}", "01", "1.", ".5", "+1", "1e", "nul", "'a'", "\"\n\"", "\"\\x\"", "[1] 2",
-            "NaN", "{a:1}", "\u{feff}1", "\"\\u12\"", "-",
+            "",
+            " ",
+            "{",
+            "[1,]",
+            "{\"a\":1,}",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "1e",
+            "nul",
+            "'a'",
+            "\"\n\"",
+            "\"\\x\"",
+            "[1] 2",
+            "NaN",
+            "{a:1}",
+            "\u{feff}1",
+            "\"\\u12\"",
+            "-",
         ] {
             assert!(matches!(parse(text.as_bytes()), Err(JsonRefusal::Syntax { .. })), "{text:?}");
         }

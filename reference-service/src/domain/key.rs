@@ -20,7 +20,9 @@ pub enum KeyRefusal {
     #[error("the Idempotency-Key is empty; send 1 to 255 visible ASCII characters")]
     Empty,
     /// A character that is not visible ASCII, or a quoted form that does not close.
-    #[error("the Idempotency-Key is malformed; send 1 to 255 visible ASCII characters, bare or in double quotes")]
+    #[error(
+        "the Idempotency-Key is malformed; send 1 to 255 visible ASCII characters, bare or in double quotes"
+    )]
     Malformed,
     /// More than 255 characters.
     #[error("the Idempotency-Key has {0} characters; at most 255 are allowed")]
@@ -62,10 +64,7 @@ impl IdempotencyKey {
 
 /// A structured-field string: only `\"` and `\\` are escapes (RFC 9651, section 3.3.3).
 fn unquote(raw: &[u8]) -> Result<Vec<u8>, KeyRefusal> {
-    let inner = match raw {
-        [b'"', inner @ .., b'"'] => inner,
-        _ => return Err(KeyRefusal::Malformed),
-    };
+    let [b'"', inner @ .., b'"'] = raw else { return Err(KeyRefusal::Malformed) };
     let mut bare = Vec::with_capacity(inner.len());
     let mut bytes = inner.iter();
     while let Some(&byte) = bytes.next() {

@@ -22,8 +22,8 @@ pub use key::{IdempotencyKey, KeyRefusal};
 pub use retry::RetryPolicy;
 pub use scheme::{EntityTag, IfMatch};
 pub use state::{AttemptState, Attention, Cancel, JobState, Mode};
-pub(crate) use wire_enum::wire_enum;
 pub use transition::{
-    AttemptCancelRefusal, CancelOutcome, Discarded, Evidence, Lapse, ResolveRefusal, StartRefusal, cancel_attempt,
-    cancel_job, fail, lapse, lose_track, mark_effect, pick_up, resolve, start, succeed,
+    AttemptCancelRefusal, CancelOutcome, Discarded, Evidence, Lapse, ResolveRefusal, StartRefusal,
+    cancel_attempt, cancel_job, fail, lapse, lose_track, mark_effect, pick_up, resolve, start, succeed,
 };
+pub(crate) use wire_enum::wire_enum;

@@ -54,7 +54,7 @@ mod tests {
         let policy = RetryPolicy::default();
         assert_eq!(policy.pause(1, Some(Duration::from_secs(2))), Duration::from_secs(2));
         assert_eq!(policy.pause(1, Some(Duration::from_millis(1))), Duration::from_millis(100));
-        assert_eq!(policy.pause(1, Some(Duration::from_secs(3600))), policy.longest_pause);
+        assert_eq!(policy.pause(1, Some(Duration::from_hours(1))), policy.longest_pause);
     }
 
     #[test]

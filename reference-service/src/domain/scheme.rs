@@ -24,7 +24,9 @@ impl IfMatch {
         if value.trim() == "*" {
             return Self::Any;
         }
-        Self::OneOf(value.split(',').map(|tag| tag.trim().to_owned()).filter(|tag| tag.starts_with('"')).collect())
+        Self::OneOf(
+            value.split(',').map(|tag| tag.trim().to_owned()).filter(|tag| tag.starts_with('"')).collect(),
+        )
     }
 
     /// Whether a job of that version is what the caller means.

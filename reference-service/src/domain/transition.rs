@@ -175,9 +175,7 @@ pub fn lapse(job: &Job, number: i32) -> Lapse {
             next.settle_state();
             Lapse::Requeued(next)
         }
-        AttemptState::Running => {
-            lose_track(job, number, job.version).map_or(Lapse::Nothing, Lapse::Unknown)
-        }
+        AttemptState::Running => lose_track(job, number, job.version).map_or(Lapse::Nothing, Lapse::Unknown),
         _ => Lapse::Nothing,
     }
 }
@@ -340,3 +338,7 @@ pub fn resolve(job: &Job, number: i32, evidence: Evidence) -> Result<Job, Resolv
     }
     Ok(next)
 }
+
+#[cfg(test)]
+#[path = "transition_tests.rs"]
+mod tests;

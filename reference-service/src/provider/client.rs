@@ -110,12 +110,17 @@ impl ProviderClient {
 /// not: it may have arrived.
 fn unanswered(error: &reqwest::Error) -> Unanswered {
     let reason = chain(error);
-    if error.is_builder() || error.is_connect() { Unanswered::NeverSent(reason) } else { Unanswered::Lost(reason) }
+    if error.is_builder() || error.is_connect() {
+        Unanswered::NeverSent(reason)
+    } else {
+        Unanswered::Lost(reason)
+    }
 }
 
 /// The error with its causes, and without the URL, which may hold a secret.
 fn chain(error: &reqwest::Error) -> String {
-    let mut told = if error.is_connect() { "can't connect".to_owned() } else { "the call broke off".to_owned() };
+    let mut told =
+        if error.is_connect() { "can't connect".to_owned() } else { "the call broke off".to_owned() };
     let mut cause = error.source();
     while let Some(inner) = cause {
         told = format!("{told}: {inner}");

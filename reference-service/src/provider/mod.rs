@@ -4,3 +4,4 @@ mod client;
 mod wire;
 
 pub(crate) use client::{Call, ProviderClient};
+pub(crate) use wire::storable;

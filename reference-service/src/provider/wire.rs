@@ -5,8 +5,16 @@ use serde_json::Value;
 use crate::domain::Body;
 use crate::rules::Found;
 
+/// The longest text of a provider's that is kept, in characters.
+const LONGEST_TEXT: usize = 2000;
+
+/// A text of a provider's in a form that can be stored: Postgres takes no U+0000, and nobody reads novels in a log.
+pub(crate) fn storable(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).map(|c| if c == '\0' { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 fn text(value: &Value, member: &str) -> Option<String> {
-    value.get(member).and_then(Value::as_str).map(str::to_owned)
+    value.get(member).and_then(Value::as_str).map(storable)
 }
 
 /// Reads the body of an answer to a call.
@@ -77,6 +85,13 @@ mod tests {
         ] {
             assert_eq!(read_answer(bytes.as_bytes()), body, "{bytes}");
         }
+    }
+
+    #[test]
+    fn what_a_provider_says_can_always_be_stored() {
+        let body = format!(r#"{{"error":{{"code":"a\u0000b","message":"{}"}}}}"#, "x".repeat(5000));
+        let Body::Error { code, message } = read_answer(body.as_bytes()) else { panic!("an error: {body}") };
+        assert_eq!((code.as_str(), message.len()), ("a\u{fffd}b", 2000));
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Statements that public services went wrong with. Each takes the parameters of the honest one that it replaces.
 
 /// Makes the job without asking whether the key is taken.
-pub(crate) const PLAIN_INSERT: &str =
-    "WITH made AS ( \
+pub(crate) const PLAIN_INSERT: &str = "WITH made AS ( \
         INSERT INTO jobs (id, owner, idempotency_key, fingerprint, fingerprint_version, kind, input, mode, providers, \
                           traceparent, run_at) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
@@ -10,7 +9,7 @@ pub(crate) const PLAIN_INSERT: &str =
         RETURNING id, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at, \
                   (extract(epoch FROM run_at) * 1000000)::bigint AS run_at \
      ), logged AS (INSERT INTO job_events (job_id, kind) SELECT id, 'created' FROM made) \
-     SELECT created_at, run_at, pg_notify('onejob_work', '')::text FROM made";
+     SELECT created_at, run_at FROM made";
 
 /// Takes the uniqueness of keys out of the database.
 pub(crate) const WITHOUT_UNIQUE_KEY: &str = "ALTER TABLE jobs DROP CONSTRAINT IF EXISTS jobs_one_per_intent";
@@ -22,21 +21,18 @@ pub(crate) const UNKNOWN_IS_NOT_LIVE: [&str; 2] = [
 ];
 
 /// The result is written whoever comes.
-pub(crate) const FINISH_UNCONDITIONALLY: &str =
-    "UPDATE jobs SET result = $3, completed_by = $4, state = 'succeeded', version = version + 1, \
+pub(crate) const FINISH_UNCONDITIONALLY: &str = "UPDATE jobs SET result = $3, completed_by = $4, state = 'succeeded', version = version + 1, \
         attention = NULL, unknown_since = NULL, settled_at = now(), updated_at = now() \
      WHERE id = $1 AND $2::bigint IS NOT NULL";
 
 /// The result is written while the job looks undecided, whoever comes.
-pub(crate) const FINISH_BY_STATE: &str =
-    "UPDATE jobs SET result = $3, completed_by = $4, state = 'succeeded', version = version + 1, \
+pub(crate) const FINISH_BY_STATE: &str = "UPDATE jobs SET result = $3, completed_by = $4, state = 'succeeded', version = version + 1, \
         cancel = CASE WHEN cancel = 'requested' THEN 'too_late' ELSE cancel END, \
         attention = NULL, unknown_since = NULL, settled_at = now(), updated_at = now() \
      WHERE id = $1 AND state NOT IN ('succeeded', 'failed', 'cancelled') AND $2::bigint IS NOT NULL";
 
 /// The result is written while the same worker holds the job, by whatever attempt.
-pub(crate) const FINISH_BY_WORKER: &str =
-    "UPDATE jobs SET result = $3, completed_by = $4, state = 'succeeded', version = version + 1, \
+pub(crate) const FINISH_BY_WORKER: &str = "UPDATE jobs SET result = $3, completed_by = $4, state = 'succeeded', version = version + 1, \
         cancel = CASE WHEN cancel = 'requested' THEN 'too_late' ELSE cancel END, \
         attention = NULL, unknown_since = NULL, settled_at = now(), updated_at = now() \
      WHERE id = $1 AND $2::bigint IS NOT NULL AND completed_by IS NULL \
@@ -44,8 +40,7 @@ pub(crate) const FINISH_BY_WORKER: &str =
            (SELECT worker FROM attempts WHERE job_id = $1 ORDER BY number DESC LIMIT 1)";
 
 /// The winner may have been over already.
-pub(crate) const COME_HOME_ANYHOW: &str =
-    "UPDATE attempts SET state = CASE WHEN number = $2 THEN 'succeeded' ELSE 'superseded' END, \
+pub(crate) const COME_HOME_ANYHOW: &str = "UPDATE attempts SET state = CASE WHEN number = $2 THEN 'succeeded' ELSE 'superseded' END, \
         provider_reference = CASE WHEN number = $2 THEN coalesce($3, provider_reference) ELSE provider_reference END, \
         ended_at = now(), lease_until = NULL, probe_at = NULL \
      WHERE job_id = $1 AND (number = $2 OR state IN ('starting', 'running', 'unknown')) RETURNING number";
@@ -84,5 +79,4 @@ pub(crate) const BURY_WITHOUT_TOMBSTONE: &str = "DELETE FROM jobs WHERE id = $1"
 pub(crate) const FREE_KEY: &str = "UPDATE jobs SET idempotency_key = 'freed-' || id WHERE id = $1";
 
 /// Every delivery counts as the first.
-pub(crate) const NOTE_CALLBACK_EACH_TIME: &str =
-    "INSERT INTO callback_events (provider, event_id, job_id) VALUES ($1, $2 || '-' || gen_random_uuid(), $3)";
+pub(crate) const NOTE_CALLBACK_EACH_TIME: &str = "INSERT INTO callback_events (provider, event_id, job_id) VALUES ($1, $2 || '-' || gen_random_uuid(), $3)";

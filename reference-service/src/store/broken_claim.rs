@@ -9,7 +9,10 @@ use super::transaction::transaction;
 use super::{Claimed, EventKind, NewJob, Store, StoreError, Wait};
 
 /// Looks whether the key is there, and inserts when it is not. Between the two, anybody may do the same.
-pub(crate) fn look_then_insert<'a>(store: &'a Store, new: &'a NewJob) -> BoxFuture<'a, Result<Claimed, StoreError>> {
+pub(crate) fn look_then_insert<'a>(
+    store: &'a Store,
+    new: &'a NewJob,
+) -> BoxFuture<'a, Result<Claimed, StoreError>> {
     Box::pin(async move {
         transaction!(store, Wait::Briefly, |tx| {
             match store.find_by_key(tx, &new.owner, &new.key).await? {
@@ -57,7 +60,6 @@ pub(crate) fn insert_then_enqueue<'a>(
                     .bind(new.run_at)
                     .execute(&mut *tx)
                     .await?;
-                store.wake_workers(tx).await?;
             })?;
         }
         Ok(claimed)
@@ -70,26 +72,29 @@ pub(crate) fn answer_then_commit<'a>(
     new: &'a NewJob,
 ) -> BoxFuture<'a, Result<Claimed, StoreError>> {
     /// Long enough that a client which reads right away sees nothing.
-    const FLUSH: Duration = Duration::from_millis(50);
+    const FLUSH: Duration = Duration::from_millis(250);
     Box::pin(async move {
-        let mut transaction = store.begin(Wait::Briefly).await?;
-        let claimed = match store.insert_job(&mut transaction, new).await? {
+        let mut session = store.begin(Wait::Briefly).await?;
+        let claimed = match store.insert_job(&mut session, new).await? {
             Some(made) => Claimed::Created(Box::new(made)),
-            None => match store.find_by_key(&mut transaction, &new.owner, &new.key).await? {
-                Some(found) => store.judge(&mut transaction, new, found).await?,
+            None => match store.find_by_key(&mut session, &new.owner, &new.key).await? {
+                Some(found) => store.judge(&mut session, new, found).await?,
                 None => Claimed::Conflict,
             },
         };
         tokio::spawn(async move {
             tokio::time::sleep(FLUSH).await;
-            transaction.commit().await
+            session.commit().await
         });
         Ok(claimed)
     })
 }
 
 /// A replay of a job that failed makes a new one: the failure was cached as if it were an HTTP error.
-pub(crate) fn failed_frees_key<'a>(store: &'a Store, new: &'a NewJob) -> BoxFuture<'a, Result<Claimed, StoreError>> {
+pub(crate) fn failed_frees_key<'a>(
+    store: &'a Store,
+    new: &'a NewJob,
+) -> BoxFuture<'a, Result<Claimed, StoreError>> {
     Box::pin(async move {
         transaction!(store, Wait::Briefly, |tx| {
             store

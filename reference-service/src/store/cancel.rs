@@ -5,8 +5,8 @@ use uuid::Uuid;
 use super::transaction::transaction;
 use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait};
 use crate::domain::{
-    AttemptCancelRefusal, CancelOutcome, Evidence, IfMatch, JobState, ResolveRefusal, RetryPolicy, cancel_attempt,
-    resolve,
+    AttemptCancelRefusal, CancelOutcome, Evidence, IfMatch, JobState, ResolveRefusal, RetryPolicy,
+    cancel_attempt, resolve,
 };
 
 /// What became of a decision from outside.
@@ -86,6 +86,7 @@ impl Store {
         &self,
         job: Uuid,
         number: i32,
+        evidence: &str,
         precondition: &IfMatch,
     ) -> Result<Edit<AttemptCancelRefusal>, StoreError> {
         transaction!(self, Wait::Briefly, |tx| {
@@ -96,9 +97,9 @@ impl Store {
             match cancel_attempt(&record.job(), number) {
                 Err(refusal) => Edit::Refused(refusal, Box::new(record)),
                 Ok(after) => {
-                    let beside = Beside { detail: Some((number, "given up from outside")), ..Beside::default() };
+                    let beside = Beside { detail: Some((number, evidence)), ..Beside::default() };
                     self.save(tx, &record, &after, &beside).await?;
-                    self.log(tx, job, EventKind::AttemptCancelled, Some(number), None).await?;
+                    self.log(tx, job, EventKind::AttemptCancelled, Some(number), Some(evidence)).await?;
                     self.tell_end(tx, &record, after.state).await?;
                     Edit::Done(self.again(tx, record).await?)
                 }
@@ -140,7 +141,8 @@ impl Store {
                         let failure = (after.state == JobState::Failed)
                             .then(|| json!({ "code": "resolved-failed", "message": evidence }).to_string());
                         let pause = (after.state == JobState::Queued).then(|| policy.pause(made, None));
-                        let beside = Beside { failure, detail: Some((number, evidence)), pause, probe_in: None };
+                        let beside =
+                            Beside { failure, detail: Some((number, evidence)), pause, probe_in: None };
                         self.save(tx, &record, &after, &beside).await?;
                         self.tell_end(tx, &record, after.state).await?;
                     }
@@ -150,7 +152,12 @@ impl Store {
         })
     }
 
-    async fn tell_end(&self, tx: &mut PgConnection, before: &JobRecord, after: JobState) -> Result<(), StoreError> {
+    async fn tell_end(
+        &self,
+        tx: &mut PgConnection,
+        before: &JobRecord,
+        after: JobState,
+    ) -> Result<(), StoreError> {
         self.tell_state(tx, before.id, before.state, after, None).await
     }
 

@@ -70,7 +70,7 @@ impl NewJob {
     }
 }
 
-/// The honest claim: the INSERT decides. It waits for a concurrent winner, and inserts after all if that one rolls
+/// The honest claim: the INSERT decides, and it alone, so it needs no transaction around it. It waits for a concurrent winner, and inserts after all if that one rolls
 /// back. When it finds the key taken, a second statement with a newer snapshot sees whose it is; united in one
 /// statement, the winner's row would be invisible.
 pub(crate) fn insert_then_look<'a>(
@@ -78,7 +78,7 @@ pub(crate) fn insert_then_look<'a>(
     new: &'a NewJob,
 ) -> BoxFuture<'a, Result<Claimed, StoreError>> {
     Box::pin(async move {
-        transaction!(store, Wait::Briefly, |tx| {
+        transaction!(store, Wait::Singly, |tx| {
             loop {
                 if let Some(made) = store.insert_job(tx, new).await? {
                     break Claimed::Created(Box::new(made));
@@ -95,7 +95,11 @@ pub(crate) fn insert_then_look<'a>(
 impl Store {
     /// One job per intent.
     pub(crate) async fn claim(&self, new: &NewJob) -> Result<Claimed, StoreError> {
-        (self.rules.claim)(self, new).await
+        let claimed = (self.rules.claim)(self, new).await;
+        if let Ok(Claimed::Created(_)) = claimed {
+            self.ring();
+        }
+        claimed
     }
 
     /// Runs the statement that makes a job.

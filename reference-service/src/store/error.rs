@@ -1,3 +1,5 @@
+use sqlx::error::DatabaseError;
+
 use crate::domain::JobState;
 
 /// Why a transaction of the store did not happen.
@@ -26,18 +28,33 @@ pub(crate) enum StoreError {
 impl StoreError {
     /// Whether the same transaction may succeed when it is run again.
     pub(crate) fn is_transient(&self) -> bool {
-        matches!(self, Self::Again | Self::Unreachable(_))
+        match self {
+            Self::Again => true,
+            // Waiting for a connection took long enough.
+            Self::Unreachable(error) => !matches!(error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed),
+            Self::Locked | Self::Corrupt(_) | Self::Refused(_) | Self::Changed(_) => false,
+        }
+    }
+
+    /// Whether the database could be reached and said no for a reason of its own.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Corrupt(_) | Self::Refused(_) | Self::Changed(_))
     }
 }
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        let code = error.as_database_error().and_then(|database| database.code()).map(std::borrow::Cow::into_owned);
+        let code = error.as_database_error().and_then(DatabaseError::code).map(std::borrow::Cow::into_owned);
         match code.as_deref() {
             Some("55P03") => Self::Locked,
             Some("40001" | "40P01") => Self::Again,
             // Class 08, the shutdown family of 57, "too many connections", a standby that can't write yet.
-            Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" || code == "25006" => {
+            Some(code)
+                if code.starts_with("08")
+                    || code.starts_with("57P")
+                    || code == "53300"
+                    || code == "25006" =>
+            {
                 Self::Unreachable(error)
             }
             Some(_) => Self::Refused(error),

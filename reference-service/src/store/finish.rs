@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::transaction::transaction;
 use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait};
-use crate::domain::{Discarded, JobState, RetryPolicy, wire_enum};
+use crate::domain::{AttemptState, Discarded, JobState, RetryPolicy, wire_enum};
 
 wire_enum! {
     /// Who brought a result.
@@ -52,7 +52,9 @@ impl Store {
         source: Source,
         policy: &RetryPolicy,
     ) -> Result<Finished, StoreError> {
-        transaction!(self, Wait::Patiently, |tx| { self.finish_in(tx, job, number, outcome, source, policy).await? })
+        transaction!(self, Wait::Patiently, |tx| {
+            self.finish_in(tx, job, number, outcome, source, policy).await?
+        })
     }
 
     /// The same, once: a conflict with a concurrent transaction is the caller's to handle.
@@ -64,9 +66,9 @@ impl Store {
         source: Source,
         policy: &RetryPolicy,
     ) -> Result<Finished, StoreError> {
-        let mut transaction = self.begin(Wait::Patiently).await?;
-        let finished = self.finish_in(&mut transaction, job, number, outcome, source, policy).await?;
-        transaction.commit().await?;
+        let mut session = self.begin(Wait::Patiently).await?;
+        let finished = self.finish_in(&mut session, job, number, outcome, source, policy).await?;
+        session.commit().await?;
         Ok(finished)
     }
 
@@ -87,6 +89,10 @@ impl Store {
                 let Some(attempt) = record.attempt(number) else { return Ok(Finished::NotFound) };
                 let read = attempt.job_version;
                 if let Err(discarded) = (self.rules.succeed)(&record.job(), number, read) {
+                    if record.completed_by == Some(number) && record.result == Some(result.to_string()) {
+                        // This very result is what decided: only the news of it got lost, or it is told twice.
+                        return Ok(Finished::Accepted(record.state));
+                    }
                     return self.discard(tx, &record, number, outcome, source, discarded).await;
                 }
                 if !self.write_result(tx, &record, number, read, result, reference.as_deref()).await? {
@@ -97,11 +103,16 @@ impl Store {
             Outcome::Failed { code, message, retry, retry_after } => {
                 let Some(record) = self.lock(tx, job).await? else { return Ok(Finished::NotFound) };
                 let Some(attempt) = record.attempt(number) else { return Ok(Finished::NotFound) };
+                if attempt.state == AttemptState::Failed && attempt.detail.as_deref() == Some(message) {
+                    return Ok(Finished::Accepted(record.state));
+                }
                 let made = record.attempts.len();
                 let again = *retry && policy.allows(made);
                 let after = match crate::domain::fail(&record.job(), number, attempt.job_version, again) {
                     Ok(after) => after,
-                    Err(discarded) => return self.discard(tx, &record, number, outcome, source, discarded).await,
+                    Err(discarded) => {
+                        return self.discard(tx, &record, number, outcome, source, discarded).await;
+                    }
                 };
                 let failure = (after.state == JobState::Failed)
                     .then(|| json!({ "code": code, "message": message }).to_string());

@@ -1,10 +1,13 @@
+use std::ops::{Deref, DerefMut};
 use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgListener, PgPoolOptions};
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, PgPool, Postgres, Transaction};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Transaction};
+use tokio::sync::Notify;
 
 use super::StoreError;
 use crate::rules::Rules;
@@ -13,13 +16,50 @@ use crate::{Config, Error};
 /// The channel on which new work is told.
 pub(crate) const WORK_CHANNEL: &str = "onejob_work";
 
-/// How long a transaction waits for a lock that somebody else holds.
+/// What a piece of work needs of the database.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wait {
-    /// As long as a claim may wait.
+    /// A transaction that waits for locks only as long as a claim may.
     Briefly,
-    /// As long as it takes: what a provider answered must not get lost.
+    /// A transaction that waits for locks as long as it takes: what a provider answered must not get lost.
     Patiently,
+    /// Statements that are each complete in themselves: no round trips for a transaction around them.
+    Singly,
+}
+
+/// A connection, within a transaction or not.
+pub(crate) enum Session {
+    Transaction(Transaction<'static, Postgres>),
+    Connection(PoolConnection<Postgres>),
+}
+
+impl Session {
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        match self {
+            Self::Transaction(transaction) => Ok(transaction.commit().await?),
+            Self::Connection(_) => Ok(()),
+        }
+    }
+}
+
+impl Deref for Session {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        match self {
+            Self::Transaction(transaction) => transaction,
+            Self::Connection(connection) => connection,
+        }
+    }
+}
+
+impl DerefMut for Session {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        match self {
+            Self::Transaction(transaction) => transaction,
+            Self::Connection(connection) => connection,
+        }
+    }
 }
 
 /// The database, and the rules that decide what is written to it.
@@ -28,12 +68,25 @@ pub(crate) struct Store {
     pub(crate) rules: Arc<Rules>,
     pool: PgPool,
     pooled: bool,
+    /// Whether requests wait in this store, and not workers.
+    impatient: bool,
     begin_briefly: Arc<str>,
+    bell: Arc<Notify>,
 }
 
 impl Store {
-    /// Prepares a pool; connects only when first used.
-    pub(crate) fn new(config: &Config, rules: Arc<Rules>, connections: u32) -> Result<Self, Error> {
+    /// Prepares a pool for requests; connects only when first used.
+    pub(crate) fn for_requests(config: &Config, rules: Arc<Rules>) -> Result<Self, Error> {
+        Self::new(config, rules, config.api_connections, true)
+    }
+
+    /// Prepares a pool for workers. One of its own: requests that wait for a lock must not keep results from being
+    /// written.
+    pub(crate) fn for_workers(config: &Config, rules: Arc<Rules>) -> Result<Self, Error> {
+        Self::new(config, rules, config.worker_connections, false)
+    }
+
+    fn new(config: &Config, rules: Arc<Rules>, connections: u32, impatient: bool) -> Result<Self, Error> {
         let mut options = PgConnectOptions::from_str(&config.database_url)
             .map_err(|error| Error::Config(format!("the database URL can't be read: {error}")))?
             .application_name("onejob");
@@ -41,29 +94,63 @@ impl Store {
             // A pooler in transaction mode refuses the startup parameter, and mixes up named statements.
             options = options.extra_float_digits(None).statement_cache_capacity(0);
         }
+        let wait = if impatient { config.lock_timeout.as_millis() } else { 0 };
+        // For statements outside of transactions, which say it themselves. They are written for READ COMMITTED,
+        // whatever the default of the database is.
+        let setup: Arc<str> =
+            format!("SET default_transaction_isolation = 'read committed'; SET lock_timeout = '{wait}ms'")
+                .into();
+        let pooled = config.pooled;
         let pool = PgPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(Duration::from_secs(5))
+            // What a burst opened is given back to the server soon.
+            .idle_timeout(Duration::from_secs(30))
             // A ping on each acquire halves the throughput; broken connections are noticed and tried again instead.
             .test_before_acquire(false)
+            .after_connect(move |connection, _| {
+                let setup = Arc::clone(&setup);
+                Box::pin(async move {
+                    if !pooled {
+                        // Made of a constant and a number.
+                        sqlx::raw_sql(AssertSqlSafe(setup.to_string())).execute(connection).await?;
+                    }
+                    Ok(())
+                })
+            })
             .connect_lazy_with(options);
         let wait = config.lock_timeout.as_millis();
         Ok(Self {
             rules,
             pool,
-            pooled: config.pooled,
-            begin_briefly: format!("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{wait}ms'").into(),
+            pooled,
+            impatient,
+            begin_briefly: format!(
+                "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{wait}ms'"
+            )
+            .into(),
+            bell: Arc::default(),
         })
     }
 
-    /// Begins a transaction whose isolation does not depend on the database's default: the statements here are
-    /// written for READ COMMITTED, where each one sees what was committed before it.
-    pub(crate) async fn begin(&self, wait: Wait) -> Result<Transaction<'static, Postgres>, StoreError> {
-        Ok(match wait {
+    /// Gets a connection, and begins a transaction on it when one is needed. Behind a pooler it always is: elsewhere
+    /// two statements, and even the two halves of one, may land on different servers.
+    pub(crate) async fn begin(&self, wait: Wait) -> Result<Session, StoreError> {
+        let wait = match wait {
+            Wait::Singly if !self.pooled => return Ok(Session::Connection(self.pool.acquire().await?)),
+            Wait::Singly if self.impatient => Wait::Briefly,
+            Wait::Singly => Wait::Patiently,
+            wait => wait,
+        };
+        Ok(Session::Transaction(match wait {
             // Made of a constant and a number.
             Wait::Briefly => self.pool.begin_with(AssertSqlSafe(self.begin_briefly.to_string())).await?,
-            Wait::Patiently => self.pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?,
-        })
+            _ => {
+                self.pool
+                    .begin_with("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0")
+                    .await?
+            }
+        }))
     }
 
     /// A query that is prepared once per connection, unless a pooler forbids it.
@@ -81,21 +168,42 @@ impl Store {
         Ok(Some(listener))
     }
 
+    /// Tells that there is new work. Never waits: [`Store::pass_on`] does the telling.
+    pub(crate) fn ring(&self) {
+        self.bell.notify_one();
+    }
+
+    /// Tells the workers of all processes whenever somebody rang. Not within the transactions that make the work,
+    /// because commits of transactions that notify stand in line for one lock; and many rings become one
+    /// notification. A ring that gets lost in a crash costs a worker's poll interval.
+    pub(crate) async fn pass_on(self) {
+        loop {
+            self.bell.notified().await;
+            if let Err(error) = self.notify().await {
+                tracing::warn!(%error, "workers were not told of new work; they will find it");
+            }
+        }
+    }
+
+    async fn notify(&self) -> Result<(), StoreError> {
+        let mut session = self.begin(Wait::Singly).await?;
+        self.query("SELECT pg_notify('onejob_work', '')::text").execute(&mut *session).await?;
+        session.commit().await
+    }
+
     /// Answers whether the database does.
     pub(crate) async fn ping(&self) -> Result<(), StoreError> {
-        let mut transaction = self.begin(Wait::Briefly).await?;
-        self.query("SELECT 1").execute(&mut *transaction).await?;
-        transaction.commit().await?;
-        Ok(())
+        let mut session = self.begin(Wait::Singly).await?;
+        self.query("SELECT 1").execute(&mut *session).await?;
+        session.commit().await
     }
 
     /// Runs a script of statements that take no parameters, as one transaction.
     pub(crate) async fn run(&self, script: String) -> Result<(), StoreError> {
-        let mut transaction = self.begin(Wait::Patiently).await?;
+        let mut session = self.begin(Wait::Patiently).await?;
         // Put together from constants of this module.
-        sqlx::raw_sql(AssertSqlSafe(script)).execute(&mut *transaction).await?;
-        transaction.commit().await?;
-        Ok(())
+        sqlx::raw_sql(AssertSqlSafe(script)).execute(&mut *session).await?;
+        session.commit().await
     }
 
     /// Closes all connections.

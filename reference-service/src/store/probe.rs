@@ -20,7 +20,7 @@ impl Store {
     /// Takes the attempts that are due for a probe, and puts each one's next probe twice as far away as the last, so
     /// that no two processes ask for the same one at a time.
     pub(crate) async fn due_probes(&self, pause: Duration) -> Result<Vec<Probe>, StoreError> {
-        transaction!(self, Wait::Patiently, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             self.query(
                 "UPDATE attempts SET probes = probes + 1, \
                     probe_at = now() + least($1::bigint * 2 ^ least(probes + 1, 10), 300000000) \

@@ -10,28 +10,29 @@ impl Store {
     pub(crate) async fn mark_effect(&self, job: Uuid, number: i32) -> Result<bool, StoreError> {
         // Run once and not again: when the acknowledgement of the commit is lost, the mark may be there, and then
         // the attempt is treated like any other whose worker vanished.
-        let mut transaction = self.begin(Wait::Patiently).await?;
+        let mut session = self.begin(Wait::Singly).await?;
         let marked = self
             .query(
-                "UPDATE attempts SET state = 'running', effect_started_at = now() \
-                 WHERE job_id = $1 AND number = $2 AND state = 'starting'",
+                "WITH marked AS (UPDATE attempts SET state = 'running', effect_started_at = now() \
+                    WHERE job_id = $1 AND number = $2 AND state = 'starting' RETURNING job_id, number) \
+                 INSERT INTO job_events (job_id, kind, attempt) SELECT job_id, 'effect-started', number FROM marked",
             )
             .bind(job)
             .bind(number)
-            .execute(&mut *transaction)
-            .await?
-            .rows_affected()
-            == 1;
-        if marked {
-            self.log(&mut transaction, job, EventKind::EffectStarted, Some(number), None).await?;
-        }
-        transaction.commit().await?;
-        Ok(marked)
+            .execute(&mut *session)
+            .await?;
+        session.commit().await?;
+        Ok(marked.rows_affected() == 1)
     }
 
     /// Renews the lease of an attempt; false when it is no longer to be held.
-    pub(crate) async fn heartbeat(&self, job: Uuid, number: i32, lease: Duration) -> Result<bool, StoreError> {
-        transaction!(self, Wait::Patiently, |tx| { self.hold(tx, job, number, lease).await? })
+    pub(crate) async fn heartbeat(
+        &self,
+        job: Uuid,
+        number: i32,
+        lease: Duration,
+    ) -> Result<bool, StoreError> {
+        transaction!(self, Wait::Singly, |tx| { self.hold(tx, job, number, lease).await? })
     }
 
     /// The outcome of an attempt is unknown from now on; false when it was decided before.
@@ -81,7 +82,7 @@ impl Store {
 
     /// Probes an unknown attempt at the next opportunity.
     pub(crate) async fn probe_now(&self, job: Uuid, number: i32) -> Result<(), StoreError> {
-        transaction!(self, Wait::Patiently, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             self.query("UPDATE attempts SET probe_at = now() WHERE job_id = $1 AND number = $2 AND state = 'unknown'")
                 .bind(job)
                 .bind(number)

@@ -44,21 +44,29 @@ pub(crate) struct UnknownJobs {
 
 impl Store {
     /// Reads a job in a transaction that is under way.
-    pub(super) async fn load(&self, tx: &mut PgConnection, id: Uuid) -> Result<Option<JobRecord>, StoreError> {
+    pub(super) async fn load(
+        &self,
+        tx: &mut PgConnection,
+        id: Uuid,
+    ) -> Result<Option<JobRecord>, StoreError> {
         let row = self.query(BY_ID).bind(id).fetch_optional(tx).await?;
         row.as_ref().map(JobRecord::from_row).transpose()
     }
 
     /// Locks a job, then reads it. Two statements: after a wait for the lock, the snapshot of the first one is older
     /// than what the lock's last holder wrote.
-    pub(super) async fn lock(&self, tx: &mut PgConnection, id: Uuid) -> Result<Option<JobRecord>, StoreError> {
+    pub(super) async fn lock(
+        &self,
+        tx: &mut PgConnection,
+        id: Uuid,
+    ) -> Result<Option<JobRecord>, StoreError> {
         self.query("SELECT 1 FROM jobs WHERE id = $1 FOR UPDATE").bind(id).execute(&mut *tx).await?;
         self.load(tx, id).await
     }
 
     /// The job of an owner.
     pub(crate) async fn job_of(&self, owner: &str, id: Uuid) -> Result<Option<JobRecord>, StoreError> {
-        transaction!(self, Wait::Briefly, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             let row = self.query(self.rules.sql.load_owned).bind(id).bind(owner).fetch_optional(tx).await?;
             row.as_ref().map(JobRecord::from_row).transpose()?
         })
@@ -66,7 +74,7 @@ impl Store {
 
     /// The job that holds a key of an owner.
     pub(crate) async fn job_by_key(&self, owner: &str, key: &str) -> Result<Option<JobRecord>, StoreError> {
-        transaction!(self, Wait::Briefly, |tx| { self.find_by_key(tx, owner, key).await? })
+        transaction!(self, Wait::Singly, |tx| { self.find_by_key(tx, owner, key).await? })
     }
 
     /// Jobs of an owner, newest first, older than `before`.
@@ -77,7 +85,7 @@ impl Store {
         state: Option<JobState>,
         limit: i64,
     ) -> Result<Vec<JobRecord>, StoreError> {
-        transaction!(self, Wait::Briefly, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             self.query(LIST)
                 .bind(owner)
                 .bind(before)
@@ -93,7 +101,7 @@ impl Store {
 
     /// The log of a job, from behind `after` on.
     pub(crate) async fn events(&self, job: Uuid, after: i64) -> Result<Vec<EventRecord>, StoreError> {
-        transaction!(self, Wait::Briefly, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             self.query(
                 "SELECT seq, (extract(epoch FROM at) * 1000000)::bigint AS at, kind, attempt, detail \
                  FROM job_events WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT 10000",
@@ -118,7 +126,7 @@ impl Store {
 
     /// Results of a job that arrived and were not used.
     pub(crate) async fn reports(&self, job: Uuid) -> Result<Vec<ReportRecord>, StoreError> {
-        transaction!(self, Wait::Briefly, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             self.query(
                 "SELECT attempt, (extract(epoch FROM at) * 1000000)::bigint AS at, source, outcome, result, \
                  read_version, job_version FROM attempt_reports WHERE job_id = $1 ORDER BY id LIMIT 1000",
@@ -144,7 +152,7 @@ impl Store {
 
     /// Unknown jobs, for the metrics.
     pub(crate) async fn unknown_jobs(&self) -> Result<UnknownJobs, StoreError> {
-        transaction!(self, Wait::Briefly, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             let row = self
                 .query(
                     "SELECT count(*) AS count, \

@@ -58,7 +58,8 @@ impl Store {
             if old.state == attempt.state && old.job_version == attempt.job_version {
                 continue;
             }
-            let detail = beside.detail.filter(|(number, _)| *number == attempt.number).map(|(_, detail)| detail);
+            let detail =
+                beside.detail.filter(|(number, _)| *number == attempt.number).map(|(_, detail)| detail);
             let written = self
                 .query(
                     "UPDATE attempts SET state = $3, job_version = $4, detail = coalesce($5, detail), \

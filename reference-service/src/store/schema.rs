@@ -24,7 +24,10 @@ pub(crate) async fn prepare(config: Arc<Config>) -> Result<(), Error> {
     let expected = i64::try_from(MIGRATOR.iter().count()).unwrap_or(i64::MAX);
     let mut found = applied(&mut connection).await.map_err(database)?;
     if found < expected && config.migrate {
-        MIGRATOR.run_direct(None, &mut connection, false).await.map_err(|source| Error::Migration { source })?;
+        MIGRATOR
+            .run_direct(None, &mut connection, false)
+            .await
+            .map_err(|source| Error::Migration { source })?;
         found = applied(&mut connection).await.map_err(database)?;
     }
     connection.close().await.map_err(database)?;

@@ -33,7 +33,11 @@ pub(crate) enum Started {
 
 impl Store {
     /// Records an attempt on behalf of somebody who asked for it. A worker claims it later.
-    pub(crate) async fn start_attempt(&self, job: Uuid, provider: Option<&str>) -> Result<Started, StoreError> {
+    pub(crate) async fn start_attempt(
+        &self,
+        job: Uuid,
+        provider: Option<&str>,
+    ) -> Result<Started, StoreError> {
         transaction!(self, Wait::Briefly, |tx| {
             match self.lock(tx, job).await? {
                 None => Started::NotFound,
@@ -44,7 +48,8 @@ impl Store {
                         Started::No(refusal, Box::new(record))
                     }
                     Ok(after) => {
-                        let chosen = provider.or_else(|| record.next_provider()).unwrap_or(NO_PROVIDER).to_owned();
+                        let chosen =
+                            provider.or_else(|| record.next_provider()).unwrap_or(NO_PROVIDER).to_owned();
                         if provider.is_some() && !record.providers.contains(&chosen) {
                             Started::UnknownProvider(Box::new(record))
                         } else {
@@ -77,7 +82,11 @@ impl Store {
     }
 
     /// Takes an attempt that somebody asked for and no worker holds yet.
-    pub(crate) async fn claim_attempt(&self, worker: &str, lease: Duration) -> Result<Option<Work>, StoreError> {
+    pub(crate) async fn claim_attempt(
+        &self,
+        worker: &str,
+        lease: Duration,
+    ) -> Result<Option<Work>, StoreError> {
         transaction!(self, Wait::Patiently, |tx| {
             let row = self
                 .query(
@@ -103,7 +112,7 @@ impl Store {
 
     /// How long until the next job in the queue is due; `None` when nothing waits.
     pub(crate) async fn next_due(&self) -> Result<Option<Duration>, StoreError> {
-        transaction!(self, Wait::Patiently, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             let row = self
                 .query(
                     "SELECT (extract(epoch FROM min(run_at) - now()) * 1000000)::bigint AS due \
@@ -116,7 +125,7 @@ impl Store {
         })
     }
 
-    /// Takes or renews a lease; false when the attempt is no longer to be held.
+    /// Renews a lease; false when the attempt is no longer to be held.
     pub(super) async fn hold(
         &self,
         tx: &mut PgConnection,
@@ -149,8 +158,8 @@ impl Store {
             after.attempts.last().map_or((1, before.version), |added| (added.number, added.job_version));
         self.save(tx, before, after, &Beside::default()).await?;
         self.query(
-            "INSERT INTO attempts (job_id, number, exclusive, provider, job_version, worker) \
-             VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO attempts (job_id, number, exclusive, provider, job_version, worker, lease_until) \
+             VALUES ($1, $2, $3, $4, $5, $6, now() + $7::bigint * interval '1 microsecond')",
         )
         .bind(before.id)
         .bind(number)
@@ -158,11 +167,9 @@ impl Store {
         .bind(provider)
         .bind(version)
         .bind(holder.map(|(worker, _)| worker))
+        .bind(holder.map(|(_, lease)| micros(lease)))
         .execute(&mut *tx)
         .await?;
-        if let Some((_, lease)) = holder {
-            self.hold(tx, before.id, number, lease).await?;
-        }
         self.log(tx, before.id, EventKind::AttemptStarted, Some(number), Some(provider)).await?;
         Ok(number)
     }

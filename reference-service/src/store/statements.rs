@@ -39,7 +39,7 @@ impl Statements {
                     RETURNING id, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at, \
                               (extract(epoch FROM run_at) * 1000000)::bigint AS run_at \
                  ), logged AS (INSERT INTO job_events (job_id, kind) SELECT id, 'created' FROM made) \
-                 SELECT created_at, run_at, pg_notify('onejob_work', '')::text FROM made",
+                 SELECT created_at, run_at FROM made",
             finish: "UPDATE jobs SET result = $3, completed_by = $4, state = 'succeeded', version = version + 1, \
                     cancel = CASE WHEN cancel = 'requested' THEN 'too_late' ELSE cancel END, \
                     attention = NULL, unknown_since = NULL, settled_at = now(), updated_at = now() \
@@ -52,7 +52,11 @@ impl Statements {
             next_in_queue: "SELECT id FROM jobs \
                  WHERE state = 'queued' AND attention IS NULL AND run_at <= now() \
                  ORDER BY run_at LIMIT 1 FOR UPDATE SKIP LOCKED",
-            load_owned: concat!("SELECT ", super::job_columns!(), " FROM jobs j WHERE j.id = $1 AND j.owner = $2"),
+            load_owned: concat!(
+                "SELECT ",
+                super::job_columns!(),
+                " FROM jobs j WHERE j.id = $1 AND j.owner = $2"
+            ),
             lapsed: "SELECT job_id, number FROM attempts \
                  WHERE state IN ('starting', 'running') AND lease_until < now() ORDER BY lease_until LIMIT 64",
             lease: "UPDATE attempts SET lease_until = now() + $3::bigint * interval '1 microsecond' \

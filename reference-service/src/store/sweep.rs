@@ -17,7 +17,7 @@ pub(crate) struct Swept {
 impl Store {
     /// Takes attempts away from workers that fell silent.
     pub(crate) async fn sweep_leases(&self, probe_in: Option<Duration>) -> Result<Swept, StoreError> {
-        let lapsed: Vec<(Uuid, i32)> = transaction!(self, Wait::Patiently, |tx| {
+        let lapsed: Vec<(Uuid, i32)> = transaction!(self, Wait::Singly, |tx| {
             self.query(self.rules.sql.lapsed)
                 .fetch_all(tx)
                 .await?
@@ -76,7 +76,7 @@ impl Store {
 
     /// Asks for a person's attention where an outcome has been unknown for too long.
     pub(crate) async fn escalate(&self, older_than: Duration) -> Result<u64, StoreError> {
-        transaction!(self, Wait::Patiently, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             self.query(self.rules.sql.escalate).bind(micros(older_than)).execute(tx).await?.rows_affected()
         })
     }
@@ -84,13 +84,17 @@ impl Store {
     /// Removes the content of jobs that were decided long enough ago; their keys stay behind.
     pub(crate) async fn purge(&self, older_than: Duration) -> Result<u64, StoreError> {
         transaction!(self, Wait::Patiently, |tx| {
-            let expired = self.query(self.rules.sql.expired).bind(micros(older_than)).fetch_all(&mut *tx).await?;
+            let expired =
+                self.query(self.rules.sql.expired).bind(micros(older_than)).fetch_all(&mut *tx).await?;
             let mut purged = 0;
             for row in expired {
                 let id: Uuid = row.try_get("id")?;
                 if self.query(self.rules.sql.bury).bind(id).execute(&mut *tx).await?.rows_affected() == 1 {
                     self.query("DELETE FROM attempts WHERE job_id = $1").bind(id).execute(&mut *tx).await?;
-                    self.query("DELETE FROM attempt_reports WHERE job_id = $1").bind(id).execute(&mut *tx).await?;
+                    self.query("DELETE FROM attempt_reports WHERE job_id = $1")
+                        .bind(id)
+                        .execute(&mut *tx)
+                        .await?;
                     self.log(tx, id, EventKind::Purged, None, None).await?;
                     purged += 1;
                 }

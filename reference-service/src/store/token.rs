@@ -19,7 +19,7 @@ impl Store {
         let digests: Vec<Vec<u8>> = tokens.iter().map(|token| digest(&token.secret).to_vec()).collect();
         let roles: Vec<String> = tokens.iter().map(|token| token.role.as_str().to_owned()).collect();
         let owners: Vec<String> = tokens.into_iter().map(|token| token.owner).collect();
-        transaction!(self, Wait::Patiently, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             self.query(
                 "INSERT INTO api_tokens (digest, owner, role) SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[]) \
                  ORDER BY 1 ON CONFLICT (digest) DO UPDATE SET owner = excluded.owner, role = excluded.role",
@@ -34,7 +34,7 @@ impl Store {
 
     /// Whom a token stands for.
     pub(crate) async fn token(&self, digest: &[u8; 32]) -> Result<Option<(String, Principal)>, StoreError> {
-        transaction!(self, Wait::Briefly, |tx| {
+        transaction!(self, Wait::Singly, |tx| {
             let row = self
                 .query("SELECT owner, role FROM api_tokens WHERE digest = $1")
                 .bind(&digest[..])

@@ -25,17 +25,17 @@ impl Tries {
     }
 }
 
-/// Runs a short transaction, and runs it again when the database says that nothing of it happened or the connection
+/// Runs a short transaction (or, [`Wait::Singly`](super::Wait), statements that need none), and runs it again when the database says that nothing of it happened or the connection
 /// broke. Only for bodies that come to the same end when their commit went through unnoticed the first time.
 macro_rules! transaction {
     ($store:expr, $wait:expr, |$tx:ident| $body:block) => {{
         let mut tries = $crate::store::transaction::Tries::new();
         loop {
             let outcome: Result<_, $crate::store::StoreError> = async {
-                let mut transaction = $store.begin($wait).await?;
-                let $tx = &mut *transaction;
+                let mut session = $store.begin($wait).await?;
+                let $tx = &mut *session;
                 let value = $body;
-                transaction.commit().await?;
+                session.commit().await?;
                 Ok(value)
             }
             .await;

@@ -160,7 +160,10 @@ impl Held {
     }
 
     async fn note(&self, kind: EventKind, detail: Option<&str>, reference: Option<&str>) {
-        persist(&self.shop, self.job, || self.shop.store.note(self.job, self.number, kind, detail, reference)).await;
+        persist(&self.shop, self.job, || {
+            self.shop.store.note(self.job, self.number, kind, detail, reference)
+        })
+        .await;
     }
 }
 
@@ -187,20 +190,29 @@ pub(super) async fn bring_home(shop: &Shop, job: Uuid, number: i32, outcome: &Ou
     }
 }
 
-/// Tries until the database takes it: what a provider answered exists nowhere else. Gives up only when the process
-/// stops, and then the attempt is found as unknown.
+/// How often a write is tried that the database refuses for a reason of its own.
+const MOST_REFUSALS: u32 = 5;
+
+/// Tries until the database takes it: what a provider answered exists nowhere else. Gives up when the process stops,
+/// or the database can be reached and refuses for good; then the lease lapses, and the attempt is found as unknown.
 async fn persist<T, F: Future<Output = Result<T, StoreError>>>(
     shop: &Shop,
     job: Uuid,
     mut write: impl FnMut() -> F,
 ) -> Option<T> {
     let mut pause = Duration::from_millis(50);
+    let mut refusals = 0;
     loop {
         match write().await {
             Ok(value) => return Some(value),
             Err(error) => {
                 shop.metrics.count(Counter::DatabaseErrors);
                 tracing::warn!(%job, %error, "not written yet");
+                refusals += u32::from(error.is_refusal());
+                if refusals > MOST_REFUSALS {
+                    tracing::error!(%job, %error, "given up; the job will show as unknown");
+                    return None;
+                }
             }
         }
         tokio::select! {

@@ -54,7 +54,8 @@ async fn take(shop: &Shop) -> Result<Option<Work>, StoreError> {
 /// When to look again if nobody calls: at the latest after the poll interval, earlier when a job falls due.
 async fn next_look(shop: &Shop) -> Duration {
     let due = shop.store.next_due().await.ok().flatten().unwrap_or(shop.config.poll_interval);
-    due.clamp(Duration::from_millis(1), shop.config.poll_interval)
+    // A job that is due and was not taken is locked by somebody: no use in asking all the time.
+    due.clamp(Duration::from_millis(10).min(shop.config.poll_interval), shop.config.poll_interval)
 }
 
 /// Wakes the crew when any process tells of new work.

@@ -23,7 +23,9 @@ impl Heart {
                     match shop.store.heartbeat(job, number, shop.config.lease).await {
                         Ok(true) => {}
                         Ok(false) => return,
-                        Err(error) => tracing::warn!(%job, attempt = number, %error, "a lease was not renewed"),
+                        Err(error) => {
+                            tracing::warn!(%job, attempt = number, %error, "a lease was not renewed");
+                        }
                     }
                 }
             }),

@@ -20,7 +20,8 @@ pub(super) async fn reconcile(shop: Shop) {
         ticks.tick().await;
         match shop.store.due_probes(shop.config.probe_pause).await {
             Ok(due) => {
-                let probes: JoinSet<()> = due.into_iter().map(|probe| probe_one(shop.clone(), probe)).collect();
+                let probes: JoinSet<()> =
+                    due.into_iter().map(|probe| probe_one(shop.clone(), probe)).collect();
                 probes.join_all().await;
             }
             Err(error) => tracing::warn!(%error, "due probes can't be read"),

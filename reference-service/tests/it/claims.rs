@@ -38,9 +38,7 @@ async fn simultaneous_requests_with_one_key_make_one_job() {
         let service = Service::with(|config| config.role = Role::Api).await;
         let mut gate = LockGate::close(&service.config.database_url).await;
         let body = input(1);
-        let answers = async {
-            join_all((0..clicks).map(|_| service.submit("k", &body))).await
-        };
+        let answers = async { join_all((0..clicks).map(|_| service.submit("k", &body))).await };
         let released = async {
             gate.wait_for(clicks).await;
             gate.open().await;
@@ -126,11 +124,12 @@ async fn when_the_winner_rolls_back_the_waiting_request_makes_the_job() {
         .expect("the winner inserts");
     let rolled_back = async {
         crate::support::eventually("the request waits for the winner", async || {
-            let waiting: i64 =
-                sqlx::query_scalar("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'")
-                    .fetch_one(&mut observer)
-                    .await
-                    .expect("pg_locks can be read");
+            let waiting: i64 = sqlx::query_scalar(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'",
+            )
+            .fetch_one(&mut observer)
+            .await
+            .expect("pg_locks can be read");
             (waiting >= 1).then_some(())
         })
         .await;

@@ -12,45 +12,53 @@ pub(super) struct Timelines {
     pub(super) shortened: usize,
 }
 
-/// Deals out what is left of the page: first to whatever isn't green, in full; then a short list to each cell that
-/// passed; then what is left to those in full.
+/// Whoever looks into a run in which everything failed looks into so many cells.
+const OPENED: usize = 20;
+
+/// Deals out what is left of the page: first to what isn't green, the worst before all, then to what passed. In each group
+/// everybody gets a short list before somebody gets a whole timeline.
 pub(super) fn deal<'a>(cells: impl Iterator<Item = (&'a Cell, &'a str)>, used: usize) -> Timelines {
     let cells: Vec<(&Cell, &str)> = cells.collect();
-    let mut html = vec![String::new(); cells.len()];
-    let mut room = LIMIT.saturating_sub(used);
     let (mut green, mut red): (Vec<usize>, Vec<usize>) = (0..cells.len())
+        .filter(|&index| !cells[index].0.timeline.is_empty())
         .partition(|&index| matches!(cells[index].0.verdict, Verdict::Pass | Verdict::Skipped));
     red.sort_by_key(|&index| std::cmp::Reverse(cells[index].0.verdict));
     green.sort_by_key(|&index| !cells[index].0.flaky);
+    let mut page = Page { html: vec![String::new(); cells.len()], room: LIMIT.saturating_sub(used) };
     let mut shortened = 0;
-    for index in red {
-        let (cell, id) = cells[index];
-        let full = moments::full(cell, id);
-        html[index] = if full.len() <= room { full } else { moments::short(cell) };
-        shortened += usize::from(!cell.timeline.is_empty() && !html[index].starts_with("<figure"));
-        room = room.saturating_sub(html[index].len());
-    }
-    for &index in &green {
-        let short = moments::short(cells[index].0);
-        if short.len() <= room {
-            room -= short.len();
-            html[index] = short;
+    let rest = red.split_off(red.len().min(OPENED));
+    for group in [red, rest, green] {
+        for &index in &group {
+            page.offer(index, moments::short(cells[index].0));
+        }
+        for index in group {
+            let (cell, id) = cells[index];
+            let taken = page.may_hold(index, cell) && page.offer(index, moments::full(cell, id));
+            shortened += usize::from(!taken);
         }
     }
-    for &index in &green {
-        let (cell, id) = cells[index];
-        if cell.timeline.is_empty() {
-            continue;
-        }
-        // Drawing a timeline only to throw it away is what would take time in a long run.
-        let least = cell.timeline.len().min(40) * 250;
-        let full = if room + html[index].len() > least { moments::full(cell, id) } else { String::new() };
-        if !full.is_empty() && full.len() <= room + html[index].len() {
-            room = room + html[index].len() - full.len();
-            html[index] = full;
-        } else {
-            shortened += 1;
-        }
+    Timelines { html: page.html, shortened }
+}
+
+struct Page {
+    html: Vec<String>,
+    room: usize,
+}
+
+impl Page {
+    /// Whether it is worth drawing the timeline: drawing it only to throw it away is what would take time in a long run.
+    fn may_hold(&self, index: usize, cell: &Cell) -> bool {
+        self.room + self.html[index].len() > cell.timeline.len().min(40) * 250
     }
-    Timelines { html, shortened }
+
+    /// Puts the markup in the place of what the cell has so far, where it fits.
+    fn offer(&mut self, index: usize, markup: String) -> bool {
+        let room = self.room + self.html[index].len();
+        let fits = markup.len() <= room;
+        if fits {
+            self.room = room - markup.len();
+            self.html[index] = markup;
+        }
+        fits
+    }
 }

@@ -156,7 +156,7 @@ pub(super) fn mark_class(mark: Mark) -> &'static str {
 }
 
 /// Text for HTML and SVG, in elements and in quoted attributes.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {

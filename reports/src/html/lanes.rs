@@ -227,3 +227,104 @@ fn count(n: usize) -> f64 {
 fn characters(room: f64) -> usize {
     (room / CHARACTER).clamp(0.0, 500.0) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LEFT, Picture, RIGHT, WIDTH, figure, lay_out};
+    use crate::{
+        model::{Lane, Mark, Moment},
+        timeline::Scale,
+    };
+
+    fn moment(id: u64, at_us: u64, until_us: Option<u64>, who: &str, what: &str) -> Moment {
+        let mark = if id.is_multiple_of(3) { Mark::Discarded } else { Mark::Plain };
+        Moment { id, at_us, until_us, lane: Lane::Client, who: who.into(), what: what.into(), mark }
+    }
+
+    fn crowd() -> Vec<Moment> {
+        let long = "POST /v1/jobs with a body that says a great deal → 201 queued";
+        let mut moments: Vec<Moment> = (0..40)
+            .map(|id| moment(id, id * 7, id.is_multiple_of(2).then_some(id * 7 + 900), "click", long))
+            .collect();
+        moments.push(moment(99, 90_000, None, "read", long));
+        moments
+    }
+
+    fn checked(moments: &[Moment], check: impl Fn(&Picture<'_>)) {
+        let moments: Vec<&Moment> = moments.iter().collect();
+        check(&lay_out(&moments, &Scale::of(&moments)));
+    }
+
+    #[test]
+    fn nothing_in_a_row_covers_its_neighbour() {
+        checked(&crowd(), |picture| {
+            for row in picture.lanes.iter().flat_map(|band| &band.rows) {
+                let mut extents: Vec<(f64, f64)> = row.items.iter().map(super::Item::extent).collect();
+                extents.sort_by(|a, b| a.0.total_cmp(&b.0));
+                assert!(extents.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{extents:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn nothing_leaves_the_picture() {
+        checked(&crowd(), |picture| {
+            for item in picture.lanes.iter().flat_map(|band| &band.rows).flat_map(|row| &row.items) {
+                let (from, to) = item.extent();
+                assert!(item.x >= LEFT && item.x + item.width <= RIGHT + 0.01, "{item:?}");
+                assert!(from >= LEFT - 10.0 && to <= WIDTH, "{from} to {to}: {item:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn every_moment_has_its_place() {
+        checked(&crowd(), |picture| {
+            let items: usize =
+                picture.lanes.iter().flat_map(|band| &band.rows).map(|row| row.items.len()).sum();
+            assert_eq!(items, crowd().len());
+        });
+    }
+
+    #[test]
+    fn somebody_s_name_stands_once() {
+        checked(&crowd(), |picture| {
+            let names: Vec<&str> =
+                picture.lanes.iter().flat_map(|band| &band.rows).filter_map(|row| row.who).collect();
+            assert_eq!(names, ["click", "read"]);
+        });
+    }
+
+    #[test]
+    fn lanes_stand_in_their_order_whatever_came_first() {
+        let mut moments = vec![moment(1, 0, None, "a", "x"), moment(2, 5, None, "a", "x")];
+        moments[0].lane = Lane::Database;
+        checked(&moments, |picture| {
+            let lanes: Vec<Lane> = picture.lanes.iter().map(|band| band.lane).collect();
+            assert_eq!(lanes, [Lane::Client, Lane::Database]);
+        });
+    }
+
+    #[test]
+    fn times_on_the_axis_stay_apart_and_the_last_is_there() {
+        checked(&crowd(), |picture| {
+            assert!(picture.ticks.windows(2).all(|pair| pair[1].x - pair[0].x >= super::TICKS_APART));
+            assert_eq!(picture.ticks.last().map(|tick| tick.text.as_str()), Some("90"));
+        });
+    }
+
+    #[test]
+    fn figures_are_as_exact_as_their_size_allows() {
+        let cases = [
+            (0, "0"),
+            (131, "0.131"),
+            (2_400, "2.4"),
+            (8_650, "8.65"),
+            (13_250, "13.2"),
+            (2_030_400, "2030"),
+        ];
+        for (us, text) in cases {
+            assert_eq!(figure(us), text);
+        }
+    }
+}

@@ -6,6 +6,10 @@ mod lanes;
 mod matrix;
 mod moments;
 mod page;
+mod shell;
 mod view;
 
-pub use page::{HtmlError, render};
+pub(crate) use draw::escaped;
+pub use page::render;
+pub use shell::HtmlError;
+pub(crate) use shell::{Page, prose, render_page};

@@ -77,7 +77,8 @@ pub(super) struct CellView {
     pub(super) headline: String,
     pub(super) promise: Option<String>,
     pub(super) more_broken: usize,
-    pub(super) open: bool,
+    /// Whether what a green cell of a long run can do without is left out.
+    pub(super) lean: bool,
     pub(super) failed: bool,
     pub(super) flaky: bool,
     pub(super) has_timeline: bool,
@@ -186,7 +187,7 @@ fn troubles(report: &RunReport, ids: &[String]) -> Vec<Trouble> {
             troubles[place].others.push((id.clone(), shown(&cell.name())));
         } else {
             places.insert(same, troubles.len());
-            troubles.push(Trouble { cell: self::cell(cell, id), others: Vec::new() });
+            troubles.push(Trouble { cell: self::cell(cell, id, false), others: Vec::new() });
         }
     }
     troubles
@@ -255,7 +256,7 @@ fn slow(report: &RunReport, ids: &[String]) -> Vec<Slow> {
         .collect()
 }
 
-pub(super) fn cell(cell: &Cell, id: &str) -> CellView {
+pub(super) fn cell(cell: &Cell, id: &str, lean: bool) -> CellView {
     let place = |line: u32| shown(&format!("{}:{line}", cell.source.file));
     let repeats: Vec<String> =
         cell.repeats.iter().map(|verdict| verdict_word(*verdict).to_lowercase()).collect();
@@ -271,7 +272,7 @@ pub(super) fn cell(cell: &Cell, id: &str) -> CellView {
         headline: shown(&headline(cell)),
         promise: first_broken(cell).map(|promise| shown(&promise.name)),
         more_broken: broken(cell).count().saturating_sub(1),
-        open: false,
+        lean: lean && is_green(cell),
         failed: cell.verdict == Verdict::Fail,
         flaky: cell.flaky,
         has_timeline: !cell.timeline.is_empty(),

@@ -1,4 +1,7 @@
-use std::{io::Write, time::Duration};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use chrono::DateTime;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -11,8 +14,14 @@ use crate::{
 
 /// Why a report could not be written as `JUnit`.
 #[derive(Debug, thiserror::Error)]
-#[error("the JUnit report can't be written: {0}")]
-pub struct JunitError(#[from] quick_junit::SerializeError);
+pub enum JunitError {
+    /// The report can't be turned into XML.
+    #[error("the JUnit report can't be written: {0}")]
+    Xml(#[from] quick_junit::SerializeError),
+    /// The writer failed.
+    #[error("the JUnit report can't be written: {0}")]
+    Io(#[from] io::Error),
+}
 
 /// Writes the report: a suite for each scenario, a case for each cell.
 ///
@@ -34,7 +43,9 @@ pub fn render(report: &RunReport, out: &mut dyn Write) -> Result<(), JunitError>
         incomplete.add_test_case(case);
         junit.add_test_suite(incomplete);
     }
-    Ok(junit.serialize(out)?)
+    // Two characters that XML forbids get past the writer.
+    let xml = junit.to_string()?.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+    Ok(out.write_all(xml.as_bytes())?)
 }
 
 /// The cells of each scenario, scenarios in the order of their first cell.

@@ -2,7 +2,7 @@ use crate::text::plain;
 
 /// Text that stays text: no markup, no HTML, no mention of a user, no cell border. One line. What stands between two
 /// backticks becomes a code span, because that is what the writers of messages mean by them.
-pub(super) fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     let text = plain::one_line(text);
     let mut escaped = String::with_capacity(text.len() + 16);
     let mut rest: &str = &text;
@@ -41,7 +41,7 @@ fn escape(text: &str, escaped: &mut String) {
 }
 
 /// A code span, whatever backticks the text has. Usable in a table.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = plain::one_line(text).replace('|', "\\|");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -50,7 +50,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// A fenced block, whatever fences the text has.
-pub(super) fn block(language: &str, text: &str) -> String {
+pub(crate) fn block(language: &str, text: &str) -> String {
     let text = plain::lines(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));

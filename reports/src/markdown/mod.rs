@@ -1,6 +1,6 @@
 //! A summary in GitHub's Markdown, for `GITHUB_STEP_SUMMARY` and pull requests.
 
-mod escape;
+pub(crate) mod escape;
 mod summary;
 
 pub use summary::render;

@@ -4,5 +4,6 @@ mod encodings;
 mod names;
 mod report;
 mod secrets;
+mod sheet;
 
 pub use secrets::{REDACTED, Secrets};

@@ -151,11 +151,11 @@ impl Secrets {
             .collect()
     }
 
-    fn all(&self, texts: Vec<String>) -> Vec<String> {
+    pub(super) fn all(&self, texts: Vec<String>) -> Vec<String> {
         texts.into_iter().map(|text| self.owned(text)).collect()
     }
 
-    fn owned(&self, text: String) -> String {
+    pub(super) fn owned(&self, text: String) -> String {
         let clean = match self.text(&text) {
             std::borrow::Cow::Borrowed(_) => None,
             std::borrow::Cow::Owned(clean) => Some(clean),

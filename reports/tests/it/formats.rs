@@ -58,11 +58,3 @@ fn every_format_renders_the_same_run_the_same_way() {
         }
     }
 }
-
-#[test]
-fn zz_html() {
-    std::fs::write("/tmp/one.html", rendered(&one_of_each(), Format::Html)).unwrap();
-    std::fs::write("/tmp/green.html", rendered(&all_green(), Format::Html)).unwrap();
-    std::fs::write("/tmp/suite.html", rendered(&suite(500), Format::Html)).unwrap();
-    std::fs::write("/tmp/int.html", rendered(&interrupted(), Format::Html)).unwrap();
-}

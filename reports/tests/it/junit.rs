@@ -168,7 +168,9 @@ fn characters_that_xml_forbids_do_not_reach_the_document() {
         cell.timeline[0].what = "\u{8} <script>".into();
         cell.curl = vec!["curl -d '\u{b}&amp;'".into()];
     });
-    let root = parse(&xml(&report(vec![cell.build()])));
+    let xml = xml(&report(vec![cell.build()]));
+    assert!(!xml.contains(['\u{0}', '\u{8}', '\u{b}', '\u{1b}', '\u{ffff}']));
+    let root = parse(&xml);
     assert!(root.all("failure")[0].attribute("message").contains("c<&>\"'"));
     assert!(root.all("system-out")[0].text.contains("<script>"));
 }

@@ -15,8 +15,9 @@ use super::{
         Protocol, Timing, Unwatched, arrive_h1, arrive_h2,
     },
     Calibration, HitRate, Means, Spread,
+    receiver::{Arrivals, BODY},
     scratch::Scratch,
-    server::{Arrivals, Server},
+    server::Server,
 };
 
 /// How many requests meet.
@@ -90,11 +91,13 @@ pub async fn calibrate(effort: Effort, database: Option<&str>) -> Result<Calibra
 
 async fn spreads(effort: Effort) -> Result<Vec<Spread>, CalibrateError> {
     let arrivals = Arrivals::default();
-    let server = Server::noting(&arrivals)?;
-    let origin = Origin::resolve(&format!("http://{}", server.address)).await?;
+    let h1 = Server::noting(Protocol::H1, &arrivals)?;
+    let h2 = Server::noting(Protocol::H2, &arrivals)?;
     let mut spreads = Vec::new();
     for requests in SIZES {
         for means in [Means::Barrier, Means::ArrivalH1, Means::ArrivalH2] {
+            let server = if means == Means::ArrivalH2 { &h2 } else { &h1 };
+            let origin = Origin::resolve(&format!("http://{}", server.address)).await?;
             let mut rounds = Vec::with_capacity(effort.rounds);
             let until = Moment::now() + effort.each;
             // The first round pays for what is made once, and is not counted.
@@ -116,12 +119,11 @@ async fn spreads(effort: Effort) -> Result<Vec<Spread>, CalibrateError> {
 }
 
 async fn hits(effort: Effort, scratch: &Scratch) -> Result<Vec<HitRate>, CalibrateError> {
-    let url = scratch.options.clone();
-    // Connected before the first request, so that no request waits for a connection.
+    // As many as meet, so that no request waits for a connection, and none is asked whether it still lives.
     let most = u32::try_from(SIZES[1]).unwrap_or(u32::MAX);
-    let lazy = PgPoolOptions::new().max_connections(most).min_connections(most).test_before_acquire(false);
-    let pool = lazy.clone().connect_with(url.clone()).await?;
-    let server = Server::checking_then_acting(async move { lazy.connect_lazy_with(url) })?;
+    let options = PgPoolOptions::new().max_connections(most).min_connections(most).test_before_acquire(false);
+    let pool = PgPoolOptions::new().max_connections(1).connect_with(scratch.options.clone()).await?;
+    let server = Server::checking_then_acting(options, scratch.options.clone())?;
     let origin = Origin::resolve(&format!("http://{}", server.address)).await?;
     let mut keeper = LockKeeper::connect(&scratch.url, &scratch.table(), Timing::default().within).await?;
     let mut rates = Vec::new();
@@ -178,12 +180,7 @@ fn judge(outcomes: Vec<Outcome>) -> Result<(), CalibrateError> {
 
 fn request(path: &str) -> Prepared {
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-    Prepared {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
-        headers,
-        body: br#"{"kind":"measure"}"#.to_vec(),
-    }
+    Prepared { method: "POST".to_owned(), path: path.to_owned(), headers, body: BODY.to_vec() }
 }
 
 /// What a careful test without a gate does: warm connections, a barrier, and then everybody sends.

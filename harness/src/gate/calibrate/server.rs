@@ -3,9 +3,7 @@
 use std::{
     future::Future,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError, mpsc},
     thread::{self, JoinHandle},
-    time::Instant,
 };
 
 use axum::{
@@ -15,8 +13,16 @@ use axum::{
     http::StatusCode,
     routing::post,
 };
-use sqlx::PgPool;
-use tokio::{net::TcpListener, sync::oneshot};
+use sqlx::{
+    PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
+
+use super::{
+    super::Protocol,
+    receiver::{Arrivals, receive},
+};
 
 /// A running server. It ends when this is dropped.
 #[derive(Debug)]
@@ -26,71 +32,54 @@ pub(super) struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// When requests arrived, since it was last asked.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Arrivals(Arc<Mutex<Vec<Instant>>>);
-
-impl Arrivals {
-    pub(super) fn take(&self) -> Vec<Instant> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 impl Server {
     /// Takes note of every request at the moment at which it is there as a whole.
-    pub(super) fn noting(arrivals: &Arrivals) -> std::io::Result<Self> {
+    pub(super) fn noting(protocol: Protocol, arrivals: &Arrivals) -> std::io::Result<Self> {
         let arrivals = arrivals.clone();
-        Self::start(move || async move {
-            let note = async |State(Arrivals(arrivals)): State<Arrivals>, _body: Bytes| {
-                arrivals.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
-                StatusCode::NO_CONTENT
-            };
-            Router::new().route("/", post(note)).with_state(arrivals)
-        })
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Self::start(runtime, move |listener| receive(listener, protocol, arrivals))
     }
 
-    /// Looks whether a key is known and, where it isn't, makes it: the oldest of all bugs.
+    /// Looks whether a key is known and, where it isn't, makes it: the oldest of all bugs. Connects as it is needed.
     pub(super) fn checking_then_acting(
-        pool: impl Future<Output = PgPool> + Send + 'static,
+        pool: PgPoolOptions,
+        options: PgConnectOptions,
     ) -> std::io::Result<Self> {
-        Self::start(move || async move {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        Self::start(runtime, move |listener| async move {
             let create = async |State(pool): State<PgPool>, Path(key): Path<String>, _body: Bytes| {
                 let made = create(&pool, &key).await;
                 made.map_or(StatusCode::INTERNAL_SERVER_ERROR, |made| {
                     if made { StatusCode::CREATED } else { StatusCode::OK }
                 })
             };
-            Router::new().route("/{key}", post(create)).with_state(pool.await)
+            let pool = pool.connect_lazy_with(options);
+            let routes = Router::new().route("/{key}", post(create)).with_state(pool);
+            // It never ends by itself.
+            let _ = axum::serve(listener, routes).await;
         })
     }
 
-    fn start<Routes>(routes: impl FnOnce() -> Routes + Send + 'static) -> std::io::Result<Self>
+    fn start<Serving>(
+        runtime: Runtime,
+        serve: impl FnOnce(TcpListener) -> Serving + Send + 'static,
+    ) -> std::io::Result<Self>
     where
-        Routes: Future<Output = Router> + Send + 'static,
+        Serving: Future<Output = ()> + Send,
     {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let (tell, told) = mpsc::channel();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let thread = thread::Builder::new().name("onejob-measured".to_owned()).spawn(move || {
-            runtime.block_on(async {
-                let bound = async {
-                    let listener = TcpListener::bind("127.0.0.1:0").await?;
-                    listener.local_addr().map(|address| (listener, address))
-                };
-                let (listener, address) = match bound.await {
-                    Ok(bound) => bound,
-                    Err(error) => return drop(tell.send(Err(error))),
-                };
-                let routes = routes().await;
-                drop(tell.send(Ok(address)));
-                let serving = axum::serve(listener, routes);
-                tokio::select! {
-                    _ = serving => {}
-                    _ = stopped => {}
-                }
-            });
-        })?;
-        let address = told.recv().unwrap_or_else(|_| Err(std::io::ErrorKind::BrokenPipe.into()))?;
+        let run = async move {
+            let Ok(listener) = TcpListener::from_std(listener) else { return };
+            tokio::select! {
+                () = serve(listener) => {}
+                _ = stopped => {}
+            }
+        };
+        let thread =
+            thread::Builder::new().name("onejob-measured".to_owned()).spawn(move || runtime.block_on(run))?;
         Ok(Self { address, stop: Some(stop), thread: Some(thread) })
     }
 }

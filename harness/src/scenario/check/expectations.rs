@@ -10,7 +10,8 @@ use crate::fail::Code;
 pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
     let names = Names::of(scenario);
     for (index, step) in scenario.step.iter().enumerate() {
-        let kinds = [("expect", &step.expect), ("expect_some", &step.expect_some), ("expect_one", &step.expect_one)];
+        let kinds =
+            [("expect", &step.expect), ("expect_some", &step.expect_some), ("expect_one", &step.expect_one)];
         for (key, check) in kinds {
             if let Some(check) = check {
                 one(&names, index, key, check, findings);
@@ -37,18 +38,29 @@ fn one(names: &Names<'_>, index: usize, key: &'static str, check: &Check, findin
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("there are: {}", words.join(", ")),
             };
-            findings.add(Code::ScenarioReference, &path("state"), format!("`{state}` is no state of a job"), help);
+            findings.add(
+                Code::ScenarioReference,
+                &path("state"),
+                format!("`{state}` is no state of a job"),
+                help,
+            );
         }
     }
-    let lists = [("same", &check.same), ("differ", &check.differ), ("never", &check.never), ("has", &check.has)];
-    let named = lists.iter().flat_map(|(key, fields)| fields.iter().map(move |field| (*key, field)));
-    for (key, field) in named.chain(check.equals.keys().map(|field| ("equals", field))) {
+    let lists =
+        [("same", &check.same), ("differ", &check.differ), ("never", &check.never), ("has", &check.has)];
+    let listed = lists.iter().flat_map(|(key, fields)| fields.iter().map(move |field| (*key, field)));
+    for (key, field) in listed.chain(check.equals.keys().map(|field| ("equals", field))) {
         if !FIELDS.contains(&field.as_str()) {
             let help = match nearest(field, FIELDS) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("there are: {}", FIELDS.join(", ")),
             };
-            findings.add(Code::ScenarioReference, &path(key), format!("`{field}` is no field of an answer"), help);
+            findings.add(
+                Code::ScenarioReference,
+                &path(key),
+                format!("`{field}` is no field of an answer"),
+                help,
+            );
         }
     }
     let contradiction = check.same.iter().find(|field| check.differ.contains(field));
@@ -69,7 +81,12 @@ fn one(names: &Names<'_>, index: usize, key: &'static str, check: &Check, findin
         }
         (Some(_), false) => {
             let message = "`as` names a step to compare with, and nothing is compared";
-            findings.add(Code::ScenarioField, &path("as"), message, "add `same` or `differ`, or take `as` out");
+            findings.add(
+                Code::ScenarioField,
+                &path("as"),
+                message,
+                "add `same` or `differ`, or take `as` out",
+            );
         }
         (None, true) => {
             let field = if check.same.is_empty() { "differ" } else { "same" };

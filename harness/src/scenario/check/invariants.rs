@@ -15,11 +15,20 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
     }
     if scenario.within.0.is_zero() {
         let message = "`within` is nothing at all";
-        findings.add(Code::ScenarioContradiction, &["within".into()], message, "write how long a round may take");
+        findings.add(
+            Code::ScenarioContradiction,
+            &["within".into()],
+            message,
+            "write how long a round may take",
+        );
     }
     let judged = &scenario.invariants;
-    let counts =
-        [("jobs", &judged.jobs), ("calls", &judged.calls), ("effects", &judged.effects), ("winners", &judged.winners)];
+    let counts = [
+        ("jobs", &judged.jobs),
+        ("calls", &judged.calls),
+        ("effects", &judged.effects),
+        ("winners", &judged.winners),
+    ];
     for (name, bounds) in counts {
         if let Some(bounds) = bounds {
             self::bounds(name, bounds, findings);
@@ -67,9 +76,16 @@ fn references(scenario: &Scenario, judged: &Invariants, findings: &mut Findings)
         let word = state.strip_suffix('?').unwrap_or(state);
         if !Until::ALL.iter().any(|known| known.word() == word) {
             let words: Vec<_> = Until::ALL.iter().map(|known| known.word()).collect();
-            let help = nearest(word, words.iter().copied())
-                .map_or_else(|| format!("there are: {}", words.join(", ")), |meant| format!("did you mean `{meant}`?"));
-            findings.add(Code::ScenarioReference, &path("path", index), format!("`{word}` is no state of a job"), help);
+            let help = nearest(word, words.iter().copied()).map_or_else(
+                || format!("there are: {}", words.join(", ")),
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            findings.add(
+                Code::ScenarioReference,
+                &path("path", index),
+                format!("`{word}` is no state of a job"),
+                help,
+            );
         }
     }
     if !judged.path.is_empty() && judged.path.iter().all(|state| state.ends_with('?')) {
@@ -99,7 +115,12 @@ fn references(scenario: &Scenario, judged: &Invariants, findings: &mut Findings)
             let dimensions: Vec<_> = scenario.matrix.keys().map(String::as_str).collect();
             let path = ["invariants".into(), "alike".into(), "across".into()];
             let message = format!("`{}` is no dimension of [matrix]", alike.across);
-            findings.add(Code::ScenarioReference, &path, message, there(&alike.across, &dimensions, "dimensions"));
+            findings.add(
+                Code::ScenarioReference,
+                &path,
+                message,
+                there(&alike.across, &dimensions, "dimensions"),
+            );
         }
         let path = ["invariants".into(), "alike".into(), "until".into()];
         Names::of(scenario).want_step(&alike.until, usize::MAX, &path, findings);
@@ -116,10 +137,20 @@ fn witnesses(scenario: &Scenario, findings: &mut Findings) {
             let step = &scenario.step[step];
             if matches!(step.act, Verb::Await | Verb::Release | Verb::Fault | Verb::Heal) {
                 let message = format!("`{name}` sends no request, so it has no answer and races nothing");
-                findings.add(Code::ScenarioReference, &path(key, index), message, "name a step that asks the target");
+                findings.add(
+                    Code::ScenarioReference,
+                    &path(key, index),
+                    message,
+                    "name a step that asks the target",
+                );
             } else if key == "raced" && !step.together {
                 let message = format!("`{name}` is not sent `together`, so it can't be seen to race");
-                findings.add(Code::ScenarioReference, &path(key, index), message, "add `together = true` to the step");
+                findings.add(
+                    Code::ScenarioReference,
+                    &path(key, index),
+                    message,
+                    "add `together = true` to the step",
+                );
             }
         }
     }
@@ -151,7 +182,12 @@ fn witnesses(scenario: &Scenario, findings: &mut Findings) {
     for (index, name) in seen.hit.iter().enumerate() {
         if !faults.contains(&name.as_str()) {
             let message = format!("no step applies the fault `{name}`");
-            findings.add(Code::ScenarioReference, &path("hit", index), message, there(name, &faults, "faults"));
+            findings.add(
+                Code::ScenarioReference,
+                &path("hit", index),
+                message,
+                there(name, &faults, "faults"),
+            );
         }
     }
 }

@@ -16,7 +16,8 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
     }
     for (key, words) in [("tags", &scenario.tags), ("kills", &scenario.kills), ("covers", &scenario.covers)] {
         for (index, word) in words.iter().enumerate() {
-            if !is_kebab(word) && !(key == "covers" && is_row(word)) {
+            let fine = is_kebab(word) || key == "covers" && is_row(word);
+            if !fine {
                 let message = format!("`{word}` in `{key}` is not in kebab-case");
                 let help = match key {
                     "covers" => "write a row of the scenario catalogue, S01 to S40, or a name in kebab-case",
@@ -28,7 +29,12 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
     }
     for (key, text) in [("title", &scenario.title), ("why", &scenario.why)] {
         if text.trim().is_empty() {
-            findings.add(Code::ScenarioName, &[key.into()], format!("`{key}` is empty"), "say it in a sentence");
+            findings.add(
+                Code::ScenarioName,
+                &[key.into()],
+                format!("`{key}` is empty"),
+                "say it in a sentence",
+            );
         }
     }
     steps(scenario, findings);
@@ -42,12 +48,18 @@ fn steps(scenario: &Scenario, findings: &mut Findings) {
         let path = ["step".into(), index.into(), "id".into()];
         if !is_word(id) {
             let message = format!("the step's id `{id}` can't be referred to");
-            let help = "use letters, digits, hyphens and underscores; `.n` is added for one of several requests";
+            let help =
+                "use letters, digits, hyphens and underscores; `.n` is added for one of several requests";
             findings.add(Code::ScenarioName, &path, message, help);
         }
         if seen.insert(id, index).is_some() {
             let message = format!("two steps have the id `{id}`");
-            findings.add(Code::ScenarioName, &path, message, "give each its own: steps and reports refer to it");
+            findings.add(
+                Code::ScenarioName,
+                &path,
+                message,
+                "give each its own: steps and reports refer to it",
+            );
         }
     }
 }
@@ -58,7 +70,8 @@ fn calls(scenario: &Scenario, findings: &mut Findings) {
         let path = ["provider".into(), index.into(), "call".into()];
         if !is_word(&rule.call) || RESERVED.contains(&rule.call.as_str()) {
             let message = format!("`{}` can't be the name of a call", rule.call);
-            let help = "use letters, digits, hyphens and underscores; `more` names the calls that no rule takes";
+            let help =
+                "use letters, digits, hyphens and underscores; `more` names the calls that no rule takes";
             findings.add(Code::ScenarioName, &path, message, help);
         }
         if seen.insert(&rule.call, index).is_some() {
@@ -82,7 +95,8 @@ fn is_word(text: &str) -> bool {
 }
 
 fn is_row(text: &str) -> bool {
-    let number = text.strip_prefix('S').filter(|rest| rest.len() == 2 && rest.bytes().all(|b| b.is_ascii_digit()));
+    let number =
+        text.strip_prefix('S').filter(|rest| rest.len() == 2 && rest.bytes().all(|b| b.is_ascii_digit()));
     number.and_then(|digits| digits.parse().ok()).is_some_and(|row: u8| (1..=40).contains(&row))
 }
 

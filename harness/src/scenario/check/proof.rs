@@ -9,11 +9,19 @@ use crate::fail::Code;
 pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
     if scenario.step.is_empty() {
         let message = "the scenario has no step";
-        findings.add(Code::ScenarioProvesNothing, &[], message, "add a [[step]] that asks the target for something");
+        findings.add(
+            Code::ScenarioProvesNothing,
+            &[],
+            message,
+            "add a [[step]] that asks the target for something",
+        );
         return;
     }
     let expects = scenario.step.iter().any(|step| {
-        step.expect.is_some() || step.expect_some.is_some() || step.expect_one.is_some() || step.until.is_some()
+        step.expect.is_some()
+            || step.expect_some.is_some()
+            || step.expect_one.is_some()
+            || step.until.is_some()
     });
     if scenario.invariants == Invariants::default() && !expects {
         let message = "the scenario demands nothing, so it could not fail";

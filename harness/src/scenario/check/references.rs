@@ -12,7 +12,7 @@ use super::{
 use crate::fail::Code;
 
 /// What can have been seen of a call.
-const OF_CALL: [&str; 3] = ["arrived", "answered", "gone"];
+const OF_CALL: [&str; 5] = ["arrived", "answered", "gone", "probed", "hit"];
 
 /// The names of a scenario.
 pub(super) struct Names<'a>(&'a Scenario);
@@ -50,7 +50,9 @@ impl<'a> Names<'a> {
     /// The rule that takes the call of this name.
     pub(super) fn call(&self, name: &str) -> Found {
         let (base, number) = split(name);
-        let Some(index) = self.0.provider.iter().position(|rule| rule.call == base) else { return Found::Nothing };
+        let Some(index) = self.0.provider.iter().position(|rule| rule.call == base) else {
+            return Found::Nothing;
+        };
         let times = if base == "rest" { u32::MAX } else { self.0.provider[index].times.unwrap_or(1) };
         match number {
             // The first has no number of its own.
@@ -90,7 +92,10 @@ impl<'a> Names<'a> {
                 } else {
                     format!("no step has the id `{name}`")
                 };
-                findings.add(Code::ScenarioReference, path, message, there(name, &self.steps(among), "steps with an id before it"));
+                findings.add(Code::ScenarioReference, path, message, {
+                    let what = if among == usize::MAX { "steps" } else { "steps with an id before it" };
+                    there(name, &self.steps(among), what)
+                });
                 None
             }
         }
@@ -124,29 +129,38 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
     let names = Names::of(scenario);
     for (index, step) in scenario.step.iter().enumerate() {
         let path = |field: &'static str| vec!["step".into(), index.into(), field.into()];
-        if let Some(job) = &step.job {
-            if let Some(found) = names.want_step(job, index, &path("job"), findings) {
-                if !matches!(scenario.step[found].act, Verb::Submit | Verb::Lookup) {
-                    let message = format!("the step `{job}` makes no job");
-                    let help = "name the `submit` whose job is meant, or a `lookup`";
-                    findings.add(Code::ScenarioReference, &path("job"), message, help);
-                }
-            }
+        if let Some(job) = &step.job
+            && let Some(found) = names.want_step(job, index, &path("job"), findings)
+            && !matches!(scenario.step[found].act, Verb::Submit | Verb::Lookup)
+        {
+            let message = format!("the step `{job}` makes no job");
+            let help = "name the `submit` whose job is meant, or a `lookup`";
+            findings.add(Code::ScenarioReference, &path("job"), message, help);
         }
-        if let Some(version) = step.with.version.as_deref().filter(|word| !["current", "none"].contains(word)) {
+        if let Some(version) = step.with.version.as_deref().filter(|word| !["current", "none"].contains(word))
+        {
             let path = ["step".into(), index.into(), "with".into(), "version".into()];
             names.want_step(version, index, &path, findings);
         }
         for (number, event) in step.after.iter().enumerate() {
             let path = ["step".into(), index.into(), "after".into(), number.into()];
-            after(&names, event, index, &path, findings);
+            after(scenario, &names, event, index, &path, findings);
         }
         calls(scenario, &names, index, step, findings);
         if step.act == Verb::Heal {
-            let applied = scenario.step.iter().take(index).any(|other| other.act == Verb::Fault && other.fault == step.fault);
+            let applied = scenario
+                .step
+                .iter()
+                .take(index)
+                .any(|other| other.act == Verb::Fault && other.fault == step.fault);
             if let Some(fault) = step.fault.as_ref().filter(|_| !applied) {
                 let message = format!("the fault `{fault}` was not applied before it is healed");
-                findings.add(Code::ScenarioReference, &path("fault"), message, "apply it in an earlier `fault` step");
+                findings.add(
+                    Code::ScenarioReference,
+                    &path("fault"),
+                    message,
+                    "apply it in an earlier `fault` step",
+                );
             }
         }
     }
@@ -155,12 +169,16 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
 fn calls(scenario: &Scenario, names: &Names<'_>, index: usize, step: &Step, findings: &mut Findings) {
     let single = step.call.iter().map(|call| (call, vec!["step".into(), index.into(), "call".into()]));
     let several = step.calls.iter().enumerate();
-    let several = several.map(|(number, call)| (call, vec!["step".into(), index.into(), "calls".into(), number.into()]));
+    let several = several
+        .map(|(number, call)| (call, vec!["step".into(), index.into(), "calls".into(), number.into()]));
     for (call, path) in single.chain(several) {
         let Some(rule) = names.want_call(call, &path, findings) else { continue };
         let reply = scenario.provider[rule].reply;
         if step.act == Verb::Release && !rules::is_held(reply) {
-            let message = format!("`{call}` is not held, so there is nothing to release: its reply is `{}`", rules::word(reply));
+            let message = format!(
+                "`{call}` is not held, so there is nothing to release: its reply is `{}`",
+                rules::word(reply)
+            );
             findings.add(Code::ScenarioReference, &path, message, "let its rule say `hold` or `hold-fail`");
         }
     }
@@ -173,13 +191,28 @@ fn calls(scenario: &Scenario, names: &Names<'_>, index: usize, step: &Step, find
     }
 }
 
-fn after(names: &Names<'_>, event: &str, index: usize, path: &[document::Step<'static>], findings: &mut Findings) {
+fn after(
+    scenario: &Scenario,
+    names: &Names<'_>,
+    event: &str,
+    index: usize,
+    path: &[document::Step<'static>],
+    findings: &mut Findings,
+) {
     let Some((name, seen)) = event.rsplit_once('.').filter(|(_, seen)| OF_CALL.contains(seen)) else {
         let message = format!("`{event}` is nothing that can be seen");
-        let help = "write CALL.arrived, CALL.answered, CALL.gone or STEP.answered";
+        let help = "write CALL.arrived, CALL.answered, CALL.gone, CALL.probed, FAULT.hit or STEP.answered";
         findings.add(Code::ScenarioReference, path, message, help);
         return;
     };
+    if seen == "hit" {
+        let applied = scenario.step.iter().take(index + 1).any(|step| step.fault.as_deref() == Some(name));
+        if !applied {
+            let message = format!("no step before this one applies a fault `{name}`");
+            findings.add(Code::ScenarioReference, path, message, "apply it first, with `do = \"fault\"`");
+        }
+        return;
+    }
     let call = !matches!(names.call(name), Found::Nothing);
     let step = !matches!(names.step(name, usize::MAX), Found::Nothing);
     match (call, step, seen) {
@@ -195,7 +228,12 @@ fn after(names: &Names<'_>, event: &str, index: usize, path: &[document::Step<'s
         }
         (false, true, _) => {
             let message = format!("`{name}` is a step, and only its answers can be seen");
-            findings.add(Code::ScenarioReference, path, message, format!("write `{name}.answered`, or name a call"));
+            findings.add(
+                Code::ScenarioReference,
+                path,
+                message,
+                format!("write `{name}.answered`, or name a call"),
+            );
         }
         (false, false, _) => {
             let mut all = names.calls();

@@ -1,7 +1,7 @@
 //! Which fields each verb needs and which it has a use for.
 
 use super::{
-    super::{Check, Scenario, Step, Verb, With, document},
+    super::{Check, Scenario, Step, Verb, Way, With, document},
     finding::Findings,
 };
 use crate::fail::Code;
@@ -19,16 +19,35 @@ struct Use {
 /// Fields of every verb.
 const ALWAYS: [&str; 4] = ["id", "when", "after", "within"];
 /// Fields of every verb that sends requests.
-const ASKING: [&str; 9] =
-    ["times", "together", "gate", "open", "expect", "expect_some", "expect_one", "with.owner", "with.replica"];
+const ASKING: [&str; 9] = [
+    "times",
+    "together",
+    "gate",
+    "open",
+    "expect",
+    "expect_some",
+    "expect_one",
+    "with.owner",
+    "with.replica",
+];
 /// The outcomes of an attempt that `resolve` can tell.
 const OUTCOMES: [&str; 3] = ["succeeded", "failed", "not_executed"];
 
 const fn usage(verb: Verb) -> Use {
-    let (needs, takes, asks): (&'static [&'static [&'static str]], &'static [&'static str], bool) = match verb {
+    let (needs, takes, asks): (&'static [&'static [&'static str]], &'static [&'static str], bool) = match verb
+    {
         Verb::Submit => (
             &[&["with.payload", "with.body_raw"]],
-            &["with.key", "with.key_raw", "with.key_lines", "with.payload_text", "with.race", "with.provider"],
+            &[
+                "with.key",
+                "with.key_raw",
+                "with.key_lines",
+                "with.payload_text",
+                "with.race",
+                "with.through",
+                "with.run_in",
+                "with.provider",
+            ],
             true,
         ),
         Verb::Read => (&[&["job"]], &["until"], true),
@@ -41,7 +60,7 @@ const fn usage(verb: Verb) -> Use {
         Verb::Resolve => {
             (&[&["job"], &["with.outcome"]], &["with.attempt", "with.version", "with.evidence"], true)
         }
-        Verb::Deliver => (&[&["call"]], &[], true),
+        Verb::Deliver => (&[&["call"]], &["with.signature"], true),
         Verb::Await => (&[&["call", "after"]], &[], false),
         Verb::Release => (&[&["call", "calls"]], &["order", "meet"], false),
         Verb::Fault => (&[&["fault"]], &["with.fault", "with.replica"], false),
@@ -93,7 +112,11 @@ fn shape(index: usize, step: &Step, findings: &mut Findings) {
         findings.add(Code::ScenarioField, &path(index, field), message, help);
     };
     if step.times == Some(0) {
-        wrong("times", "`times` is 0: the step would do nothing".into(), "write 1 or more, or take the step out");
+        wrong(
+            "times",
+            "`times` is 0: the step would do nothing".into(),
+            "write 1 or more, or take the step out",
+        );
     }
     if step.together && step.times.is_none_or(|times| times < 2) {
         wrong("together", "`together` needs `times` of at least 2".into(), "one request can't race itself");
@@ -105,10 +128,18 @@ fn shape(index: usize, step: &Step, findings: &mut Findings) {
         wrong("open", "`until` waits for answers and `open` doesn't".into(), "take one of them out");
     }
     if step.together && step.until.is_some() {
-        wrong("until", "`until` asks again and again, `together` at one moment".into(), "take one of them out");
+        wrong(
+            "until",
+            "`until` asks again and again, `together` at one moment".into(),
+            "take one of them out",
+        );
     }
     if let Some(meet) = step.meet.filter(|meet| *meet < 2) {
-        wrong("meet", format!("`meet` is {meet}: nobody to meet"), "write how many decisions must wait at the lock");
+        wrong(
+            "meet",
+            format!("`meet` is {meet}: nobody to meet"),
+            "write how many decisions must wait at the lock",
+        );
     }
     if step.meet.is_some() && step.calls.len() < 2 {
         wrong("meet", "`meet` needs several `calls`".into(), "name the calls whose answers must meet");
@@ -121,10 +152,18 @@ fn shape(index: usize, step: &Step, findings: &mut Findings) {
     }
     let keys = [step.with.key_raw.is_some(), !step.with.key_lines.is_empty()];
     if keys.iter().all(|given| *given) {
-        wrong("with.key_raw", "`key_raw` and `key_lines` contradict each other".into(), "take one of them out");
+        wrong(
+            "with.key_raw",
+            "`key_raw` and `key_lines` contradict each other".into(),
+            "take one of them out",
+        );
     }
     if step.with.payload_text.is_some() && step.with.body_raw.is_some() {
-        wrong("with.payload_text", "`payload_text` and `body_raw` contradict each other".into(), "take one of them out");
+        wrong(
+            "with.payload_text",
+            "`payload_text` and `body_raw` contradict each other".into(),
+            "take one of them out",
+        );
     }
     if step.with.payload_text.is_some() && step.with.payload.is_none() {
         let help = "name the payload too: `payload = \"P\"`; `{marker}` is its mark";
@@ -133,6 +172,17 @@ fn shape(index: usize, step: &Step, findings: &mut Findings) {
     if let Some(outcome) = step.with.outcome.as_deref().filter(|word| !OUTCOMES.contains(word)) {
         let help = "write succeeded, failed or not_executed";
         wrong("with.outcome", format!("`{outcome}` is no outcome of an attempt"), help);
+    }
+    match (step.with.through, step.with.run_in) {
+        (Some(Way::Schedule), None) => {
+            let message = "`through = \"schedule\"` doesn't say when the job is to start".to_owned();
+            wrong("with.through", message, "add `run_in = \"2s\"`");
+        }
+        (None | Some(Way::Batch), Some(_)) => {
+            let message = "`run_in` means nothing without `through = \"schedule\"`".to_owned();
+            wrong("with.run_in", message, "add it, or take `run_in` out");
+        }
+        _ => {}
     }
     if step.with.attempt == Some(0) {
         wrong("with.attempt", "attempts are counted from 1".into(), "write 1 or more");
@@ -202,6 +252,9 @@ fn given_with(with: &With) -> Vec<&'static str> {
         body_raw,
         owner,
         race,
+        through,
+        run_in,
+        signature,
         provider,
         attempt,
         outcome,
@@ -220,6 +273,9 @@ fn given_with(with: &With) -> Vec<&'static str> {
         ("with.body_raw", body_raw.is_some()),
         ("with.owner", owner.is_some()),
         ("with.race", *race),
+        ("with.through", through.is_some()),
+        ("with.run_in", run_in.is_some()),
+        ("with.signature", signature.is_some()),
         ("with.provider", provider.is_some()),
         ("with.attempt", attempt.is_some()),
         ("with.outcome", outcome.is_some()),

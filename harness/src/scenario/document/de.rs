@@ -30,7 +30,9 @@ impl Reader<'_> {
             Value::Moment(_) => {
                 Err(Wrong::invalid_type(Unexpected::Other("a date or time without quotes"), &visitor))
             }
-            Value::Huge(_) => Err(Wrong::invalid_type(Unexpected::Other("a number beyond 64 bits"), &visitor)),
+            Value::Huge(_) => {
+                Err(Wrong::invalid_type(Unexpected::Other("a number beyond 64 bits"), &visitor))
+            }
             Value::List(elements) => visitor.visit_seq(Elements(elements.iter())),
             Value::Table(entries) => visitor.visit_map(Entries { rest: entries.iter(), now: None }),
         }
@@ -49,7 +51,11 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -115,7 +121,9 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Wrong> {
         match self.now.take() {
             // What a type finds wrong with a text that it parses itself has no place of its own.
-            Some(entry) => seed.deserialize(Reader(&entry.node)).map_err(|wrong| wrong.or_at(&entry.node.span)),
+            Some(entry) => {
+                seed.deserialize(Reader(&entry.node)).map_err(|wrong| wrong.or_at(&entry.node.span))
+            }
             None => Err(Wrong::custom("a value was asked for before its key")),
         }
     }

@@ -66,7 +66,7 @@ impl Kind {
 
     /// A model out of a tree.
     pub(crate) fn read<T: DeserializeOwned>(&self, text: &Text, node: &Node) -> Result<T, Fault> {
-        T::deserialize(Reader(node)).map_err(|wrong| self.fault(text, wrong))
+        T::deserialize(Reader(node)).map_err(|wrong| self.fault(text, &wrong))
     }
 
     fn part(&self, within: Option<&'static str>) -> String {
@@ -74,7 +74,7 @@ impl Kind {
         known.map_or_else(|| format!("this {}", self.noun), |(_, part)| (*part).to_owned())
     }
 
-    fn fault(&self, text: &Text, wrong: Wrong) -> Fault {
+    fn fault(&self, text: &Text, wrong: &Wrong) -> Fault {
         let place = text.place(wrong.span.clone().unwrap_or_default());
         let part = self.part(wrong.within);
         let fault = match &wrong.what {
@@ -82,10 +82,13 @@ impl Kind {
                 let message = format!("unknown key `{key}` in {part}");
                 match nearest(key, allowed.iter().copied()) {
                     Some(meant) => {
-                        let help = format!("`{meant}`:{}\n{}", self.meaning(wrong.within, meant), list(allowed));
+                        let help =
+                            format!("`{meant}`:{}\n{}", self.meaning(wrong.within, meant), list(allowed));
                         Fault::new(self.unknown_key, message, help).label(format!("did you mean `{meant}`?"))
                     }
-                    None => Fault::new(self.unknown_key, message, list(allowed)).label("not a key that it knows"),
+                    None => {
+                        Fault::new(self.unknown_key, message, list(allowed)).label("not a key that it knows")
+                    }
                 }
             }
             What::Missing { key } => {
@@ -97,10 +100,11 @@ impl Kind {
             What::Word { word, allowed } => {
                 let message = format!("unknown word \"{word}\" in {part}");
                 match nearest(word, allowed.iter().copied()) {
-                    Some(meant) => {
-                        Fault::new(self.wrong_value, message, list(allowed)).label(format!("did you mean \"{meant}\"?"))
+                    Some(meant) => Fault::new(self.wrong_value, message, list(allowed))
+                        .label(format!("did you mean \"{meant}\"?")),
+                    None => {
+                        Fault::new(self.wrong_value, message, list(allowed)).label("not a word that it knows")
                     }
-                    None => Fault::new(self.wrong_value, message, list(allowed)).label("not a word that it knows"),
                 }
             }
             What::Type { found, expected } => Fault::new(

@@ -25,7 +25,9 @@ mod tests {
     #[test]
     fn a_slip_of_the_finger_is_recognised() {
         let keys = ["together", "times", "gate", "open", "until"];
-        for (typed, meant) in [("togehter", "together"), ("tims", "times"), ("time", "times"), ("Until", "until")] {
+        for (typed, meant) in
+            [("togehter", "together"), ("tims", "times"), ("time", "times"), ("Until", "until")]
+        {
             assert_eq!(nearest(typed, keys), Some(meant), "{typed}");
         }
     }

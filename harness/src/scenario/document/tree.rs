@@ -101,7 +101,9 @@ impl Node {
     /// The value of a key of a table, to be changed.
     pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         match &mut self.value {
-            Value::Table(entries) => entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node),
+            Value::Table(entries) => {
+                entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
+            }
             _ => None,
         }
     }
@@ -180,10 +182,8 @@ fn node(value: toml::Spanned<DeValue<'_>>) -> Node {
     let span = value.span();
     let value = match value.into_inner() {
         DeValue::String(text) => Value::Text(text.into_owned()),
-        DeValue::Integer(number) => {
-            i64::from_str_radix(number.as_str(), number.radix())
-                .map_or_else(|_| Value::Huge(number.to_string()), Value::Integer)
-        }
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .map_or_else(|_| Value::Huge(number.to_string()), Value::Integer),
         DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(switch) => Value::Switch(switch),
         DeValue::Datetime(moment) => Value::Moment(moment.to_string()),

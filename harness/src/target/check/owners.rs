@@ -9,7 +9,10 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
     let mut seen = BTreeSet::new();
     for (index, owner) in file.owner.iter().enumerate() {
         let path = |key: &str| ["owner".into(), index.into(), key.into()];
-        if owner.name.is_empty() || owner.name.contains(['.', '{', '}']) || owner.name.contains(char::is_whitespace) {
+        if owner.name.is_empty()
+            || owner.name.contains(['.', '{', '}'])
+            || owner.name.contains(char::is_whitespace)
+        {
             let message = format!("`{}` can't be an owner's name", owner.name);
             let help = "use letters, digits, hyphens and underscores";
             findings.add(Code::TargetOwner, path("name"), message, help);

@@ -45,6 +45,9 @@ fn command(file: &TargetFile, findings: &mut Findings) {
     there.extend(file.settings.keys().map(|name| format!("settings.{name}")));
     let providers = file.provider.iter().flat_map(|provider| &provider.names);
     there.extend(providers.map(|name| format!("provider.{name}.url")));
+    if file.provider.as_ref().is_some_and(|provider| provider.callback_secret.is_some()) {
+        there.push("provider.callback_secret".to_owned());
+    }
     let with_token = file.owner.iter().filter(|owner| owner.token.is_some());
     there.extend(with_token.map(|owner| format!("owner.{}.token", owner.name)));
     let there: Vec<_> = there.iter().map(String::as_str).collect();
@@ -57,13 +60,19 @@ fn command(file: &TargetFile, findings: &mut Findings) {
         }
     }
     for (name, value) in &command.env {
-        known(&["target".into(), "command".into(), "env".into(), name.as_str().into()], value, &there, findings);
+        known(
+            &["target".into(), "command".into(), "env".into(), name.as_str().into()],
+            value,
+            &there,
+            findings,
+        );
     }
     if let Some(name) = file.settings.keys().find(|name| {
         let placeholder = format!("{{settings.{name}}}");
         !command.start.iter().chain(command.env.values()).any(|text| text.contains(&placeholder))
     }) {
-        let message = format!("the setting `{name}` reaches nothing: the command never says `{{settings.{name}}}`");
+        let message =
+            format!("the setting `{name}` reaches nothing: the command never says `{{settings.{name}}}`");
         let help = "put it into `start` or `env`, or take it out";
         findings.add(Code::TargetPlaceholder, ["settings".into(), name.as_str().into()], message, help);
     }
@@ -79,7 +88,9 @@ fn sends(file: &TargetFile, findings: &mut Findings) {
         for (placeholder, what) in [("key", "the idempotency key"), ("payload", "the payload")] {
             if !all.contains(&placeholder) {
                 let message = format!("[target.{name}] never sends {what}");
-                let help = format!("put `{{{placeholder}}}` where the service expects it: a header, or a member of `json`");
+                let help = format!(
+                    "put `{{{placeholder}}}` where the service expects it: a header, or a member of `json`"
+                );
                 findings.add(Code::TargetIncomplete, ["target".into(), name.into()], message, help);
             }
         }

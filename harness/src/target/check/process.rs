@@ -14,7 +14,12 @@ const PROFILES: [&str; 4] = ["job", "ietf", "stripe", "replay-snapshot"];
 pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
     let target = &file.target;
     if target.name.trim().is_empty() {
-        findings.add(Code::TargetWrongValue, ["target".into(), "name".into()], "`name` is empty", "reports need one");
+        findings.add(
+            Code::TargetWrongValue,
+            ["target".into(), "name".into()],
+            "`name` is empty",
+            "reports need one",
+        );
     }
     if !PROFILES.contains(&target.profile.as_str()) {
         let message = format!("there is no profile `{}`", target.profile);
@@ -26,10 +31,17 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
     }
     for (index, base) in target.base.iter().enumerate() {
         let rest = base.strip_prefix("http://").or_else(|| base.strip_prefix("https://"));
-        if rest.is_none_or(|rest| rest.is_empty() || rest.contains(char::is_whitespace) || rest.contains(['?', '#'])) {
+        if rest.is_none_or(|rest| {
+            rest.is_empty() || rest.contains(char::is_whitespace) || rest.contains(['?', '#'])
+        }) {
             let message = format!("`{base}` is no base URL");
             let help = "write it like `http://127.0.0.1:8080`, without query or fragment";
-            findings.add(Code::TargetWrongValue, ["target".into(), "base".into(), index.into()], message, help);
+            findings.add(
+                Code::TargetWrongValue,
+                ["target".into(), "base".into(), index.into()],
+                message,
+                help,
+            );
         }
     }
     if target.base.is_empty() && target.command.is_none() {
@@ -39,16 +51,21 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
     if let Some(command) = &target.command {
         self::command(command, target.base.is_empty(), findings);
     }
-    if let Some(ready) = &target.ready {
-        if !ready.get.starts_with('/') || ready.get.contains(char::is_whitespace) {
-            let path = ["target".into(), "ready".into(), "get".into()];
-            let message = format!("`{}` is no path", ready.get);
-            findings.add(Code::TargetRequest, path, message, "write a path like `/healthz`");
-        }
+    if let Some(ready) = &target.ready
+        && (!ready.get.starts_with('/') || ready.get.contains(char::is_whitespace))
+    {
+        let path = ["target".into(), "ready".into(), "get".into()];
+        let message = format!("`{}` is no path", ready.get);
+        findings.add(Code::TargetRequest, path, message, "write a path like `/healthz`");
     }
     for capability in target.has.iter().filter(|capability| target.lacks.contains(capability)) {
         let message = format!("the target is said to have `{0}` and to lack it", capability.word());
-        findings.add(Code::TargetCapability, ["target".into(), "lacks".into()], message, "take it out of one of them");
+        findings.add(
+            Code::TargetCapability,
+            ["target".into(), "lacks".into()],
+            message,
+            "take it out of one of them",
+        );
     }
     database(file, findings);
 }
@@ -73,8 +90,14 @@ fn command(command: &Command, must_tell: bool, findings: &mut Findings) {
         None => {}
         Some(address) => match Regex::new(address) {
             Err(error) => {
-                let message = format!("`address` is no regular expression: {}", last_line(&error.to_string()));
-                findings.add(Code::TargetAddress, path("address"), message, "correct it; single quotes keep backslashes");
+                let message =
+                    format!("`address` is no regular expression: {}", last_line(&error.to_string()));
+                findings.add(
+                    Code::TargetAddress,
+                    path("address"),
+                    message,
+                    "correct it; single quotes keep backslashes",
+                );
             }
             Ok(regex) if regex.captures_len() != 2 => {
                 let groups = regex.captures_len() - 1;
@@ -94,15 +117,16 @@ fn database(file: &TargetFile, findings: &mut Findings) {
         let help = "name the table that every creation writes to";
         findings.add(Code::TargetWrongValue, path("jobs_table"), "`jobs_table` is empty", help);
     }
-    if let Some(sql) = &database.count_jobs {
-        if !sql.contains("$1") || !sql.contains("$2") {
-            let message = "`count_jobs` must ask for an owner's key: `$1` is the owner's name, `$2` the key";
-            let help = "like `SELECT count(*) FROM jobs WHERE owner = $1 AND idempotency_key = $2`";
-            findings.add(Code::TargetWrongValue, path("count_jobs"), message, help);
-        }
+    if let Some(sql) = &database.count_jobs
+        && (!sql.contains("$1") || !sql.contains("$2"))
+    {
+        let message = "`count_jobs` must ask for an owner's key: `$1` is the owner's name, `$2` the key";
+        let help = "like `SELECT count(*) FROM jobs WHERE owner = $1 AND idempotency_key = $2`";
+        findings.add(Code::TargetWrongValue, path("count_jobs"), message, help);
     }
     if file.target.command.is_none() && database.url.is_none() {
-        let help = "add `url` to [target.database], or take the section out: the service then counts as a black box";
+        let help =
+            "add `url` to [target.database], or take the section out: the service then counts as a black box";
         let message = "nothing says where the database of the running service is";
         findings.add(Code::TargetIncomplete, ["target".into(), "database".into()], message, help);
     }

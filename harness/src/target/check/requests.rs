@@ -30,6 +30,8 @@ pub(super) fn operations(file: &TargetFile) -> Vec<(&'static str, &Operation)> {
         ("resolve", &target.resolve),
         ("callback", &target.callback),
         ("race", &target.race),
+        ("batch", &target.batch),
+        ("schedule", &target.schedule),
     ];
     let optional = optional.into_iter().filter_map(|(name, operation)| Some((name, operation.as_ref()?)));
     std::iter::once(("submit", &target.submit)).chain(optional).collect()
@@ -50,7 +52,12 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
         reads(&at, &operation.reads, &FIELDS, true, findings);
         if let Some(status) = operation.refused.iter().find(|status| !(300..=599).contains(*status)) {
             let message = format!("{status} can't mean that a request was refused");
-            findings.add(Code::TargetReads, path(&at, &["refused"]), message, "write statuses from 300 to 599");
+            findings.add(
+                Code::TargetReads,
+                path(&at, &["refused"]),
+                message,
+                "write statuses from 300 to 599",
+            );
         }
     }
     for (name, operation) in lists(file) {
@@ -64,7 +71,12 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
         let wanted = if name == "audit" { "what" } else { "result" };
         if !operation.reads.contains_key(wanted) {
             let message = format!("nothing says where the entries of `{name}` have their `{wanted}`");
-            findings.add(Code::TargetReads, path(&at, &["reads"]), message, format!("add `{wanted} = \"/...\"`"));
+            findings.add(
+                Code::TargetReads,
+                path(&at, &["reads"]),
+                message,
+                format!("add `{wanted} = \"/...\"`"),
+            );
         }
     }
     job_is_told(file, findings);
@@ -75,14 +87,20 @@ fn request(at: &[Part], request: &str, findings: &mut Findings) {
         findings.add(Code::TargetRequest, path(at, &["request"]), message, help);
     };
     let Some((method, target)) = request.split_once(' ') else {
-        wrong(format!("`{request}` is not a method and a path"), "write both with one space between: `POST /v1/jobs`");
+        wrong(
+            format!("`{request}` is not a method and a path"),
+            "write both with one space between: `POST /v1/jobs`",
+        );
         return;
     };
     if !METHODS.contains(&method) {
         wrong(format!("`{method}` is no method"), "write GET, POST, PUT, PATCH or DELETE, in capitals");
     }
     if !target.starts_with('/') {
-        wrong(format!("the path `{target}` does not begin with a slash"), "write the path only; `base` has the host");
+        wrong(
+            format!("the path `{target}` does not begin with a slash"),
+            "write the path only; `base` has the host",
+        );
     } else if target.contains(char::is_whitespace) || target.contains('#') {
         wrong(format!("the path `{target}` has a space or a `#` in it"), "percent-encode it, or take it out");
     }
@@ -103,7 +121,13 @@ fn headers(at: &[Part], headers: &BTreeMap<String, String>, findings: &mut Findi
     }
 }
 
-fn reads(at: &[Part], reads: &BTreeMap<String, String>, fields: &[&str], of_answer: bool, findings: &mut Findings) {
+fn reads(
+    at: &[Part],
+    reads: &BTreeMap<String, String>,
+    fields: &[&str],
+    of_answer: bool,
+    findings: &mut Findings,
+) {
     for (field, place) in reads {
         if !fields.contains(&field.as_str()) {
             let help = match nearest(field, fields.iter().copied()) {
@@ -128,16 +152,27 @@ fn reads(at: &[Part], reads: &BTreeMap<String, String>, fields: &[&str], of_answ
 /// What is asked about a job needs to know which.
 fn job_is_told(file: &TargetFile, findings: &mut Findings) {
     let told = file.target.submit.reads.contains_key("job");
-    let about = operations(file).into_iter().filter(|(name, _)| !matches!(*name, "submit" | "race" | "lookup" | "callback"));
+    let about = operations(file)
+        .into_iter()
+        .filter(|(name, _)| !matches!(*name, "submit" | "race" | "batch" | "schedule" | "lookup" | "callback"));
     let requests = about.map(|(name, operation)| (name, &operation.request, operation.json.as_ref()));
-    for (name, request, json) in requests.chain(lists(file).into_iter().map(|(name, list)| (name, &list.request, None))) {
+    for (name, request, json) in
+        requests.chain(lists(file).into_iter().map(|(name, list)| (name, &list.request, None)))
+    {
         let in_body = json.is_some_and(|json| json.to_string().contains("{job}"));
         let at: [Part; 2] = ["target".into(), name.into()];
         if !names(request).any(|placeholder| placeholder == "job") && !in_body {
             let message = format!("[target.{name}] never says which job is meant");
-            findings.add(Code::TargetIncomplete, path(&at, &["request"]), message, "put `{job}` into its path");
+            findings.add(
+                Code::TargetIncomplete,
+                path(&at, &["request"]),
+                message,
+                "put `{job}` into its path",
+            );
         } else if !told {
-            let message = format!("[target.{name}] needs `{{job}}`, and nothing tells it: [target.submit] doesn't read `job`");
+            let message = format!(
+                "[target.{name}] needs `{{job}}`, and nothing tells it: [target.submit] doesn't read `job`"
+            );
             let help = "add `job = \"/id\"`, or wherever it is, to the `reads` of [target.submit]";
             findings.add(Code::TargetReads, ["target".into(), "submit".into()], message, help);
             return;

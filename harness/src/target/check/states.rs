@@ -12,11 +12,21 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
         for (index, word) in words.iter().enumerate() {
             let path = || ["target".into(), "states".into(), (*state).into(), index.into()];
             if word.is_empty() {
-                findings.add(Code::TargetStates, path(), "a state's word is empty", "write the service's own word");
+                findings.add(
+                    Code::TargetStates,
+                    path(),
+                    "a state's word is empty",
+                    "write the service's own word",
+                );
             }
             if let Some(other) = seen.insert(word, *state) {
                 let message = format!("\"{word}\" can't mean `{other}` and `{state}`");
-                findings.add(Code::TargetStates, path(), message, "each of the service's words has one meaning");
+                findings.add(
+                    Code::TargetStates,
+                    path(),
+                    message,
+                    "each of the service's words has one meaning",
+                );
             }
         }
     }

@@ -28,7 +28,8 @@ pub(crate) async fn database() -> String {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
     static TEMPLATE: tokio::sync::OnceCell<String> = tokio::sync::OnceCell::const_new();
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let cluster = tokio::task::spawn_blocking(|| CLUSTER.get_or_init(start)).await.expect("a Postgres server");
+    let cluster =
+        tokio::task::spawn_blocking(|| CLUSTER.get_or_init(start)).await.expect("a Postgres server");
     let template = TEMPLATE
         .get_or_init(|| async {
             let name = format!("{}_template", cluster.prefix);
@@ -87,6 +88,8 @@ fn start() -> Cluster {
         .expect("initdb runs");
     assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
     let log = std::fs::File::create(folder.join("log")).expect("a log file");
+    // The watchdog ends it; waiting for it here would keep this process from ending.
+    #[expect(clippy::zombie_processes, reason = "the server ends after this process")]
     let server = command("postgres")
         .arg("-D")
         .arg(&data)
@@ -100,7 +103,8 @@ fn start() -> Cluster {
     let watchdog = watch(server.id(), &folder);
     let pid_file = data.join("postmaster.pid");
     let patience = Instant::now() + Duration::from_secs(20);
-    while !std::fs::read_to_string(&pid_file).is_ok_and(|text| text.lines().nth(7).is_some_and(|l| l.trim() == "ready"))
+    while !std::fs::read_to_string(&pid_file)
+        .is_ok_and(|text| text.lines().nth(7).is_some_and(|l| l.trim() == "ready"))
     {
         assert!(Instant::now() < patience, "postgres is not ready: see {}", folder.join("log").display());
         std::thread::sleep(Duration::from_millis(2));

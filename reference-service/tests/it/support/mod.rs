@@ -4,6 +4,6 @@ mod gate;
 mod service;
 
 pub(crate) use cluster::database;
-pub(crate) use double::Double;
+pub(crate) use double::{Double, Received};
 pub(crate) use gate::LockGate;
 pub(crate) use service::{Answer, Service, eventually, input};

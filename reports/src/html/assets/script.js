@@ -35,6 +35,8 @@
     const cell = id && document.getElementById(id);
     if (!cell || !cell.classList.contains("cell")) return;
     cell.open = true;
+    // Before it is scrolled to, because what is added later moves what is in sight.
+    ready(cell);
     if (cell.hidden) {
       query.value = "";
       for (const button of switches) button.setAttribute("aria-pressed", "true");
@@ -143,33 +145,11 @@
     });
   }
 
-  function copyButton(block) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Copy";
-    button.setAttribute("aria-label", "Copy the command");
-    const text = block.textContent;
-    button.addEventListener("click", async (event) => {
-      event.preventDefault();
-      try {
-        await navigator.clipboard.writeText(text);
-        button.textContent = "Copied";
-      } catch {
-        // Without the right to write to the clipboard, selecting is the next best.
-        getSelection().selectAllChildren(block);
-        button.textContent = "Selected";
-      }
-      setTimeout(() => { button.textContent = "Copy"; }, 1500);
-    });
-    block.classList.add("can");
-    block.append(button);
-  }
-
   // Buttons and handlers are made when a cell is opened first: a page of 500 cells has to be there at once.
   function ready(cell) {
     if (cell.dataset.ready) return;
     cell.dataset.ready = "yes";
-    all("pre.cmd", cell).forEach(copyButton);
+    all("pre.cmd", cell).forEach(onejob.copyButton);
     all("figure", cell).forEach(tools);
   }
 
@@ -180,7 +160,7 @@
       all(".tl", cell).forEach(rescale);
     });
   }
-  all(".troubles pre.cmd").forEach(copyButton);
+  all(".troubles pre.cmd").forEach(onejob.copyButton);
   query.addEventListener("input", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
   for (const button of switches) {
@@ -197,11 +177,7 @@
       for (const cell of visible) cell.open = open;
       button.textContent = open ? "Close all" : "Open all";
     },
-    theme() {
-      const root = document.documentElement;
-      const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-      root.dataset.theme = dark ? "light" : "dark";
-    },
+    theme: onejob.theme,
     help() { help.showModal(); },
   };
   for (const button of all("[data-do]")) button.addEventListener("click", () => acts[button.dataset.do](button));
@@ -238,11 +214,13 @@
   // On paper nobody can open a cell.
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = cells.filter((cell) => !cell.hidden && !cell.open && !["pass", "skipped"].includes(cell.dataset.v));
-    for (const cell of opened) cell.open = true;
+    const closed = cells.filter((cell) => !cell.hidden && !cell.open && !["pass", "skipped"].includes(cell.dataset.v));
+    for (const cell of closed) cell.open = true;
+    opened.push(...closed);
   });
   addEventListener("afterprint", () => {
     for (const cell of opened) cell.open = false;
+    opened = [];
   });
 
   form.hidden = false;

@@ -1,0 +1,109 @@
+//! Where proxies stand in a world: only where its scenario plans a fault, so that the others pay nothing.
+
+use std::{path::PathBuf, sync::Arc};
+
+use sqlx::postgres::PgConnectOptions;
+use url::Url;
+
+use super::fault::place;
+use crate::{
+    fail::{Code, Fault},
+    fault::{Proxy, Upstream},
+    gate::{Client, Origin, Protocol},
+    scenario::{Scenario, Verb},
+    target::{Http, TargetFile},
+};
+
+/// The places at which a scenario plans faults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Wiring {
+    pub(super) client: bool,
+    pub(super) provider: bool,
+    pub(super) database: bool,
+}
+
+impl Wiring {
+    pub(super) fn planned(scenario: &Scenario) -> Self {
+        let mut wiring = Self::default();
+        let faults = scenario.step.iter().filter(|step| step.act == Verb::Fault);
+        for name in faults.filter_map(|step| step.fault.as_deref()) {
+            match place(name) {
+                "client" => wiring.client = true,
+                "provider" => wiring.provider = true,
+                "database" => wiring.database = true,
+                _ => {}
+            }
+        }
+        wiring
+    }
+}
+
+/// How a replica is reached.
+#[derive(Debug, Clone)]
+pub(super) struct Reach {
+    /// Sends requests, through the proxy where there is one.
+    pub(super) client: Client,
+    /// Where the replica itself listens.
+    pub(super) upstream: Upstream,
+    /// The proxy before it.
+    pub(super) proxy: Option<Arc<Proxy>>,
+}
+
+impl Reach {
+    pub(super) async fn new(target: &TargetFile, base: &str, through_proxy: bool) -> Result<Self, Fault> {
+        let protocol = if target.target.http == Http::H2 { Protocol::H2 } else { Protocol::H1 };
+        let origin = Origin::resolve(base).await?;
+        let upstream = Upstream::Tcp(origin.address());
+        if !through_proxy {
+            return Ok(Self { client: Client::new(origin, protocol), upstream, proxy: None });
+        }
+        let proxy = Arc::new(Proxy::http(upstream.clone()).await?);
+        let mut url = Url::parse(base).map_err(|error| unusable(base, error))?;
+        moved(&mut url, &proxy, base)?;
+        let origin = Origin::resolve(url.as_str().trim_end_matches('/')).await?;
+        Ok(Self { client: Client::new(origin, protocol), upstream, proxy: Some(proxy) })
+    }
+}
+
+fn moved(url: &mut Url, proxy: &Proxy, was: &str) -> Result<(), Fault> {
+    let address = proxy.address();
+    let host = url.set_host(Some(&address.ip().to_string()));
+    let port = url.set_port(Some(address.port()));
+    if host.is_err() || port.is_err() {
+        return Err(unusable(was, "it can't be led through a proxy"));
+    }
+    Ok(())
+}
+
+fn unusable(url: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Fault {
+    let shown = url.rsplit('@').next().unwrap_or_default();
+    Fault::new(Code::FaultFailed, format!("no proxy can stand before {shown}"), "give a URL with a host").because(error)
+}
+
+/// A proxy before the database, and the URL that leads through it.
+pub(super) async fn before_database(url: &str) -> Result<(Proxy, String), Fault> {
+    let options: PgConnectOptions = url.parse().map_err(|error: sqlx::Error| unusable(url, error))?;
+    let folder = options.get_socket().cloned().or_else(|| {
+        let host = options.get_host();
+        host.starts_with('/').then(|| PathBuf::from(host))
+    });
+    let upstream = match folder {
+        Some(folder) => Upstream::Unix(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
+        None => Upstream::Tcp(
+            Origin::resolve(&format!("http://{}:{}", options.get_host(), options.get_port())).await?.address(),
+        ),
+    };
+    let proxy = Proxy::raw(upstream).await?;
+    let mut through = Url::parse(url).map_err(|error| unusable(url, error))?;
+    let rest: Vec<(String, String)> = through
+        .query_pairs()
+        .filter(|(name, _)| !matches!(name.as_ref(), "host" | "port"))
+        .map(|(name, value)| (name.into_owned(), value.into_owned()))
+        .collect();
+    through.set_query(None);
+    for (name, value) in rest {
+        through.query_pairs_mut().append_pair(&name, &value);
+    }
+    moved(&mut through, &proxy, url)?;
+    Ok((proxy, through.to_string()))
+}

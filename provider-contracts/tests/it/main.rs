@@ -1,0 +1,12 @@
+//! Everything that needs more than one module.
+mod attest;
+mod cases;
+mod cassette;
+mod cli;
+mod dialects;
+mod gate;
+mod load;
+mod support;
+mod throughput;
+mod tour;
+mod wire;
