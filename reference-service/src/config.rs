@@ -179,6 +179,8 @@ pub struct Config {
     pub max_in_flight: usize,
     /// The largest request body, in bytes.
     pub max_body: usize,
+    /// How long a client may take to send the head of a request, and again for its body.
+    pub client_timeout: Duration,
 }
 
 impl Default for Config {
@@ -213,6 +215,7 @@ impl Default for Config {
             worker_slots: 64,
             max_in_flight: 1024,
             max_body: 256 * 1024,
+            client_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -233,6 +236,7 @@ impl Config {
             ("heartbeat", self.heartbeat),
             ("lock_timeout", self.lock_timeout),
             ("poll_interval", self.poll_interval),
+            ("client_timeout", self.client_timeout),
         ] {
             // Postgres counts in milliseconds, and there 0 means "wait for ever".
             if duration < Duration::from_millis(1) {

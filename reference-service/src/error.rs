@@ -35,18 +35,14 @@ pub enum Error {
         /// Migrations that this program knows.
         expected: i64,
     },
+    /// A part of the service ended by itself, which none of them should.
+    #[error("a part of the service stopped by itself; the rest was drained; please report this")]
+    Broken,
     /// A migration failed.
     #[error("a migration failed: {source}")]
     Migration {
         /// What the migrator said.
         #[source]
         source: sqlx::migrate::MigrateError,
-    },
-    /// The listener broke while serving.
-    #[error("the listener failed: {source}")]
-    Serve {
-        /// What the operating system said.
-        #[source]
-        source: std::io::Error,
     },
 }

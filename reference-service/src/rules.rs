@@ -5,7 +5,7 @@ use crate::domain::{
     Verdict, cancel_job, classify, fingerprint, lapse, parse, pick_up, start, succeed,
 };
 use crate::signature::{self, Signed};
-use crate::store::{Claim, Statements, insert_then_look};
+use crate::store::{Claim, Refused, Statements, insert_then_look, leave_alone};
 
 /// What a provider says about a client reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +62,8 @@ pub(crate) struct Rules {
     pub(crate) fingerprint: fn(&Intent<'_>, &[u8]) -> Fingerprint,
     /// Whether a stored fingerprint is that of the request.
     pub(crate) same_intent: fn(&[u8], &Fingerprint) -> bool,
-    /// Whether a request with an invalid body claims its key.
-    pub(crate) invalid_claims: bool,
+    /// What becomes of the key of a request whose body is refused.
+    pub(crate) refused: Refused,
     /// Whether somebody may start an attempt.
     pub(crate) start: fn(&Job) -> Result<Job, StartRefusal>,
     /// Whether a worker may.
@@ -111,7 +111,7 @@ impl Rules {
             read: parse,
             fingerprint: |intent, _| fingerprint(intent),
             same_intent: |stored, asked| stored == asked.0,
-            invalid_claims: false,
+            refused: leave_alone,
             start,
             pick_up,
             succeed,

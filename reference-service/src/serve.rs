@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::api::{App, router};
+use crate::api::{App, listen, router};
 use crate::metrics::Metrics;
 use crate::provider::ProviderClient;
 use crate::rules::Rules;
@@ -60,43 +60,30 @@ pub async fn serve(
         }));
     }
     let app = App::new(api_store.clone(), Arc::clone(&config), metrics, stop.clone());
-    let draining = stop.clone();
-    let mut server = tokio::spawn(
-        axum::serve(listener, router(app))
-            .with_graceful_shutdown(async move { draining.reached(Phase::Draining).await })
-            .into_future(),
-    );
+    crew.spawn(listen(listener, router(app), config.client_timeout, stop));
     // Nobody may be waiting for the address.
     let _ = ready.send(address);
 
-    let ended = tokio::select! {
-        () = shutdown => None,
-        result = &mut server => Some(result),
+    let broken = tokio::select! {
+        () = shutdown => false,
+        _ = crew.join_next() => true,
     };
     // The receivers live as long as the service, so these can't fail.
     let _ = phase.send(Phase::Draining);
-    let drained = tokio::time::timeout(config.drain, async {
-        if ended.is_none() {
-            let _ = (&mut server).await;
-        }
-        while crew.join_next().await.is_some() {}
-    });
+    let drained = tokio::time::timeout(config.drain, async { while crew.join_next().await.is_some() {} });
     if drained.await.is_err() {
         tracing::warn!("not everything finished in time");
         let _ = phase.send(Phase::Stopping);
-        server.abort();
         // Attempts only have to note that they don't know how they ended.
         let _ = tokio::time::timeout(config.lease, async { while crew.join_next().await.is_some() {} }).await;
+        crew.shutdown().await;
     }
     bell.shutdown().await;
     if let Some(store) = worker_store {
         store.close().await;
     }
     api_store.close().await;
-    match ended {
-        Some(Ok(Err(source))) => Err(Error::Serve { source }),
-        _ => Ok(()),
-    }
+    if broken { Err(Error::Broken) } else { Ok(()) }
 }
 
 fn database(error: StoreError) -> Error {

@@ -17,11 +17,27 @@ pub fn headline(cell: &Cell) -> String {
         Verdict::Skipped => {
             cell.skipped.clone().unwrap_or_else(|| "skipped; the reason was not recorded".to_owned())
         }
-        Verdict::Pass => {
-            let seen: Vec<&str> =
-                cell.witnesses.iter().filter(|w| w.seen).map(|w| w.detail.as_str()).collect();
-            seen.join("; ")
-        }
+        Verdict::Pass => most_telling_witness(cell),
+    }
+}
+
+/// A witness below this length says too little without its name: `3 answers`.
+const TELLING: usize = 24;
+
+/// The witness that says most, which is the longest, and how many more there are.
+fn most_telling_witness(cell: &Cell) -> String {
+    let seen = || cell.witnesses.iter().filter(|witness| witness.seen);
+    let Some(longest) = seen().rev().max_by_key(|witness| witness.detail.chars().count()) else {
+        return String::new();
+    };
+    let said = if longest.detail.chars().count() < TELLING {
+        format!("{}: {}", longest.name, longest.detail)
+    } else {
+        longest.detail.clone()
+    };
+    match seen().count() - 1 {
+        0 => said,
+        more => format!("{said}, and {more} more"),
     }
 }
 

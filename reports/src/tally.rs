@@ -49,8 +49,9 @@ impl Tally {
     fn add(&mut self, cell: &Cell) {
         *self.slot(cell.verdict) += 1;
         self.flaky += usize::from(cell.flaky);
-        if let Some(gate) = &cell.gate {
-            *self.gates.entry(gate.clone()).or_default() += 1;
+        // A cell that raced more than once may have used more than one gate.
+        for gate in cell.gate.iter().flat_map(|gates| gates.split(", ")) {
+            *self.gates.entry(gate.to_owned()).or_default() += 1;
         }
         self.spent_us += cell.duration_us;
         self.setup_us += cell.setup_us;

@@ -20,8 +20,8 @@ pub struct Callback {
     pub attempt: Option<String>,
     /// Headers by lower-case name.
     pub headers: BTreeMap<String, String>,
-    /// The body, JSON: `event_id`, `client_reference`, `attempt`, `status` (`succeeded` or `failed`), `result`,
-    /// `reference`; what the call didn't carry is `null`.
+    /// The body, JSON: `event_id`, `client_reference`, `attempt` (a number where it is one), `reference`, and `status`:
+    /// `succeeded` with a `result`, or `failed` with an `error`. What the call didn't carry is `null`.
     pub body: String,
     /// How late the script wants it to be.
     pub delay: Option<Duration>,
@@ -38,15 +38,22 @@ impl Callback {
             }
         };
         let event_id = format!("event-{number}");
-        let body = json!({
+        let mut body = json!({
             "event_id": event_id,
             "client_reference": call.identity,
-            // A number is what it was before it went through a header.
-            "attempt": call.attempt.as_ref().map(|text| text.parse::<u64>().map_or_else(|_| json!(text), |n| json!(n))),
-            "status": if result.is_some() { "succeeded" } else { "failed" },
-            "result": result,
+            "attempt": call.attempt.as_deref().map(number_or_text),
             "reference": reference(number),
         });
+        match result {
+            Some(text) => {
+                body["status"] = json!("succeeded");
+                body["result"] = json!(text);
+            }
+            None => {
+                body["status"] = json!("failed");
+                body["error"] = json!({ "code": "rejected", "message": "nothing was done" });
+            }
+        }
         let headers = BTreeMap::from([("content-type".to_owned(), "application/json".to_owned())]);
         Ok(Self {
             provider: call.provider.clone(),
@@ -58,4 +65,9 @@ impl Callback {
             delay: call.rule.script.delay.map(|span| span.0),
         })
     }
+}
+
+/// An attempt's number is a number again, as it was before it went through a header.
+fn number_or_text(text: &str) -> serde_json::Value {
+    text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number))
 }

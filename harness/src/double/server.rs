@@ -32,6 +32,8 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// All providers share one listener; the first part of the path says which one is called. Nothing is deduplicated: a
 /// second call is a second effect, as with a provider that has no idempotency of its own.
 ///
+/// A caller that closes its sending side counts as gone, also where it would go on reading: hardly any does.
+///
 /// Dropping it closes its connections; [`Double::finish`] also waits until that is told to the history.
 #[derive(Debug)]
 pub struct Double {

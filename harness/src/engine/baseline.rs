@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     fail::{Code, Fault},
+    history::{Event, Kind},
     scenario::{Capability, load_str},
+    target,
 };
 
 /// The plainest use of a job API. Only the target's own words decide; no witness beyond the answer.
@@ -47,6 +49,7 @@ pub async fn baseline(grounds: &Grounds) -> Result<(), Fault> {
     if let Some(fault) = played.fault {
         return Err(fault);
     }
+    known_states(grounds, &played.events)?;
     // Promises are for the scenarios to judge: here only the adapter is on trial.
     let broke =
         report.promises.iter().find(|p| p.outcome == Outcome::Broke && p.name.starts_with("expect:"));
@@ -65,4 +68,17 @@ pub async fn baseline(grounds: &Grounds) -> Result<(), Fault> {
         format!("one plain submit does not work, so no race was tried: {}{seen}", why.unwrap_or_default()),
         "run `onejob doctor`, or compare the target file's `request`, `json` and `reads` with the exchange above",
     ))
+}
+
+/// A state that the target file has no word for would make every later verdict guesswork.
+fn known_states(grounds: &Grounds, events: &[Event]) -> Result<(), Fault> {
+    let target = &grounds.target.target;
+    let answers = events.iter().filter_map(|event| match &event.kind {
+        Kind::Answered { answer, .. } if answer.status < 300 => Some(answer),
+        _ => None,
+    });
+    for answer in answers {
+        target::known_state(&target.submit, &target.states, answer)?;
+    }
+    Ok(())
 }

@@ -139,7 +139,7 @@ pub fn no_lost_intent(view: &View) -> Judgement {
         // 409 says that somebody else has the key; 5xx blames the server. Other refusals are about the request itself.
         let promised = statuses.iter().any(|status| *status < 400 || *status == 409);
         let all_in = statuses.len() == submits.len() && !statuses.is_empty();
-        if promised && all_in {
+        if promised && all_in && view.is_whole() {
             return Judgement::broke(
                 NAME,
                 format!("{} requests for key {} of {} and no job at all.", submits.len(), intent.1, intent.0),

@@ -51,6 +51,16 @@ pub fn all(view: &View, asked: &Invariants) -> Vec<Judgement> {
     judgements
 }
 
+/// Too little of something means nothing in a round that was not played to its end: more might have come.
+fn too_few(view: &View, bounds: &Bounds, count: u64) -> bool {
+    let least = bounds.exactly.or(bounds.min).unwrap_or(0);
+    count < least && !view.is_whole()
+}
+
+fn unfinished(name: &str) -> Judgement {
+    Judgement::undecided(name, "The round was not played to its end.")
+}
+
 fn out_of(bounds: &Bounds, count: u64) -> Option<String> {
     let plural = |n: u64| if n == 1 { String::from("one") } else { n.to_string() };
     if let Some(exactly) = bounds.exactly.filter(|exactly| *exactly != count) {
@@ -71,6 +81,9 @@ fn jobs(view: &View, bounds: &Bounds) -> Judgement {
             for intent in view.intents() {
                 let rows = view.counted.get(intent).map_or(0, |(_, rows)| *rows);
                 let count = (view.jobs_of(intent).len() as u64).max(rows);
+                if too_few(view, bounds, count) {
+                    return unfinished(NAME);
+                }
                 if let Some(wrong) = out_of(bounds, count) {
                     return Judgement::broke(NAME, format!("Jobs for key {} of {}: {wrong}.", intent.1, intent.0), evidence());
                 }
@@ -79,6 +92,9 @@ fn jobs(view: &View, bounds: &Bounds) -> Judgement {
         }
         Per::Job | Per::Round => {
             let count = view.jobs().count() as u64;
+            if too_few(view, bounds, count) {
+                return unfinished(NAME);
+            }
             match out_of(bounds, count) {
                 Some(wrong) => Judgement::broke(NAME, format!("Jobs in the round: {wrong}."), evidence()),
                 None => Judgement::held(NAME),
@@ -105,6 +121,9 @@ fn counted(view: &View, name: &str, bounds: &Bounds, marks: impl Fn(&super::view
             .collect(),
     };
     for (what, marks) in &groups {
+        if too_few(view, bounds, marks.len() as u64) {
+            return unfinished(name);
+        }
         if let Some(wrong) = out_of(bounds, marks.len() as u64) {
             let noun = if name == "calls" { "Provider calls" } else { "Effects" };
             return Judgement::broke(name, format!("{noun} for {what}: {wrong}."), marks.clone());
@@ -131,6 +150,9 @@ fn winners(view: &View, bounds: &Bounds) -> Judgement {
         any |= !winners.is_empty();
         // Two results are two decisions, whatever the service says about the winner's name.
         let count = winners.len().max(results.len()) as u64;
+        if too_few(view, bounds, count) {
+            return unfinished(NAME);
+        }
         if let Some(wrong) = out_of(bounds, count) {
             let names: Vec<_> = if winners.len() >= results.len() { winners } else { results }.into_iter().collect();
             return Judgement::broke(
@@ -248,6 +270,9 @@ fn path(view: &View, path: &[String]) -> Judgement {
         }
         let unseen = path.iter().skip(place + 1).find(|(_, must)| *must);
         if let Some((word, _)) = unseen {
+            if !view.is_whole() {
+                return unfinished(NAME);
+            }
             return Judgement::broke(NAME, format!("Job {} was never seen {word}.", short(job)), ends(&told));
         }
     }
@@ -345,6 +370,9 @@ fn logged(view: &View, words: &[String]) -> Judgement {
     if missing.is_empty() {
         return Judgement::held(NAME);
     }
+    if !view.is_whole() {
+        return unfinished(NAME);
+    }
     let have: BTreeSet<&str> = view.log.iter().map(|entry| entry.what.as_str()).collect();
     let have: Vec<_> = have.into_iter().collect();
     Judgement::broke(
@@ -362,6 +390,8 @@ fn kept(view: &View, texts: &[String]) -> Judgement {
         .collect();
     if missing.is_empty() {
         Judgement::held(NAME)
+    } else if !view.is_whole() {
+        unfinished(NAME)
     } else {
         Judgement::broke(NAME, format!("The late result {} was not kept for audit.", listed(&missing)), Vec::new())
     }

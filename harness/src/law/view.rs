@@ -325,6 +325,12 @@ impl View {
         }
     }
 
+    /// Whether the round was played to its end: every step, and the closing look.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.ended && self.missed.is_empty()
+    }
+
     /// Each (owner, key) that was submitted.
     pub fn intents(&self) -> impl Iterator<Item = &Intent> {
         self.jobs.keys()

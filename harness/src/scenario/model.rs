@@ -515,7 +515,10 @@ pub enum Per {
 /// The closed catalogue of invariants. Those that hold whatever the target are judged without being named.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "a catalogue of independent promises, each asked for or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a catalogue of independent promises, each asked for or not"
+)]
 pub struct Invariants {
     /// Distinct jobs.
     #[serde(default)]

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use onejob::{
-    double::{Double, DoubleError},
+    double::{Callback, Double, DoubleError},
     gate::{Client, Lane, Origin, Outcome, Prepared, Protocol},
     history::{CallEnd, CallId, Kind, Lost, Recorder},
     scenario::{ProbeReply, Reply, Script, Span},
@@ -44,6 +44,7 @@ fn section() -> ProviderSection {
         speaks: "plain".to_owned(),
         names: vec!["primary".to_owned(), "fallback".to_owned()],
         identity: Some("header:idempotency-key".to_owned()),
+        callback_secret: None,
         attempt: Some("/attempt".to_owned()),
     }
 }
@@ -565,20 +566,28 @@ async fn a_probe_about_a_job_that_the_provider_never_saw_finds_nothing() {
 
 #[tokio::test]
 async fn a_callback_tells_the_outcome_and_is_the_same_event_each_time() {
-    let stage = Stage::set(vec![rule("A", Reply::Accept), rule("B", Reply::Stall)]).await;
+    let stage =
+        Stage::set(vec![rule("A", Reply::Accept), rule("B", Reply::Fail), rule("C", Reply::Stall)]).await;
     let accepted = stage.call(Protocol::H1).await;
     assert_eq!(body(&accepted)["status"], "accepted");
     let callback = stage.double.callback(1, "A").unwrap();
+    let told = |callback: &Callback| serde_json::from_str::<Value>(&callback.body).unwrap();
     let expected = json!({
-        "event_id": callback.event_id, "client_reference": "job-1", "attempt": "2", "status": "succeeded",
-        "result": "answer-A", "reference": body(&accepted)["reference"],
+        "event_id": callback.event_id, "client_reference": "job-1", "attempt": 2, "reference": body(&accepted)["reference"],
+        "status": "succeeded", "result": "answer-A",
     });
-    assert_eq!(serde_json::from_str::<Value>(&callback.body).unwrap(), expected);
+    assert_eq!(told(&callback), expected);
     assert_eq!(stage.double.callback(1, "A").unwrap(), callback);
+
+    stage.call(Protocol::H1).await.unwrap();
+    let failed = stage.double.callback(1, "B").unwrap();
+    assert_eq!((&told(&failed)["status"], told(&failed).get("result")), (&json!("failed"), None));
+    assert_ne!(failed.event_id, callback.event_id);
+
     let caller = stage.call_aside(Protocol::H1).await;
-    stage.called("B").await;
-    assert!(matches!(stage.double.callback(1, "B"), Err(DoubleError::NoOutcome { .. })));
-    assert!(matches!(stage.double.callback(1, "C"), Err(DoubleError::NotCalled { .. })));
+    stage.called("C").await;
+    assert!(matches!(stage.double.callback(1, "C"), Err(DoubleError::NoOutcome { .. })));
+    assert!(matches!(stage.double.callback(1, "D"), Err(DoubleError::NotCalled { .. })));
     caller.abort();
 }
 

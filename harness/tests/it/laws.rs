@@ -346,11 +346,47 @@ fn a_witness_seen_in_one_round_is_seen_and_a_promise_broken_in_one_is_broken() {
     let asks = scenario("[witness]\nhit = [\"cut\"]");
     let rounds = |stories: Vec<Story>| -> Vec<View> {
         let numbered = stories.into_iter().zip(1..);
-        numbered.map(|(story, round)| View { round, ..story.view() }).collect()
+        numbered.map(|(story, round)| story.view_of(round)).collect()
     };
     let judged = judge(&asks, &rounds(vec![one_job(), one_job().fault("cut").hit("cut")]));
     assert_eq!(judged.verdict(), Verdict::Pass);
     let broken = one_job().created("again", job(201, "b", "queued"));
     let judged = judge(&asks, &rounds(vec![one_job(), broken, one_job()]));
     assert_eq!((judged.verdict(), judged.round), (Verdict::Fail, 2));
+}
+
+#[test]
+fn too_little_says_nothing_in_a_round_that_was_broken_off_and_too_much_says_all() {
+    let asks = "[invariants]\ncalls = { exactly = 1 }\nlogged = [\"created\"]";
+    let judged = |view| {
+        let judgement = judge(&scenario(asks), &[view]);
+        let outcomes = judgement.promises.into_iter().map(|(promise, _)| (promise.name, promise.outcome));
+        outcomes.filter(|(name, _)| name == "calls" || name == "logged").map(|(_, outcome)| outcome).collect::<Vec<_>>()
+    };
+    let none = || Story::new().created("click", job(201, "a", "queued"));
+    assert_eq!(judged(none().unfinished()), [Outcome::Undecided, Outcome::Undecided]);
+    assert_eq!(judged(none().view()), [Outcome::Broke, Outcome::Broke]);
+    assert_eq!(judged(one_job().called("rest", "a", "2").unfinished())[0], Outcome::Broke);
+}
+
+#[test]
+fn a_forbidden_call_is_a_violation_in_itself() {
+    let forbidden = || one_job().called_against_orders("rest", "a", "2");
+    holds("", "no-forbidden-call", one_job());
+    breaks("", "no-forbidden-call", forbidden(), "no call was allowed");
+}
+
+#[test]
+fn a_cancelled_job_had_no_effect() {
+    let asks = "[invariants]\ncancelled_had_no_effect = true";
+    let cancelled = || Story::new().created("click", job(201, "a", "queued")).called("first", "a", "1");
+    holds(asks, "cancelled-had-no-effect", cancelled().saw("look", job(200, "a", "cancelled")));
+    let both = cancelled().effect("first").saw("look", job(200, "a", "cancelled"));
+    breaks(asks, "cancelled-had-no-effect", both, "took effect");
+}
+
+#[test]
+fn a_server_error_that_the_scenario_asks_for_is_none() {
+    holds("expect = { status = [201, 503] }", "no-server-error", one_job().created("again", answer(503)));
+    breaks("expect = { status = [201] }", "no-server-error", one_job().created("again", answer(503)), "503");
 }

@@ -466,7 +466,7 @@ mod docker {
         );
     }
 
-    /// Needs an engine that has the image. Where `ONEJOB_TEST_DOCKER` is set it may not be missing.
+    /// Needs an engine that has the image. Where `ONEJOB_CI` is set it may not be missing.
     #[tokio::test(flavor = "multi_thread")]
     async fn a_container_runs_restarts_in_place_and_is_removed() {
         let leash = leash();
@@ -474,7 +474,7 @@ mod docker {
         let server = match Server::start(&Source::Docker, &options, &leash, &silent).await {
             Ok(server) => server,
             Err(error @ (PostgresError::NoDocker { .. } | PostgresError::NoImage { .. }))
-                if std::env::var_os("ONEJOB_TEST_DOCKER").is_none() =>
+                if std::env::var_os("ONEJOB_CI").is_none() =>
             {
                 eprintln!("NOT VERIFIED: {error}");
                 return;
@@ -505,7 +505,7 @@ mod docker {
     async fn a_container_does_not_outlive_a_parent_that_is_killed() {
         let place = tempfile::tempdir().expect("a folder");
         let Some(mut parent) = Parent::start_on("docker", "hang", None, place.path()) else {
-            assert!(std::env::var_os("ONEJOB_TEST_DOCKER").is_none(), "no container could be started");
+            assert!(std::env::var_os("ONEJOB_CI").is_none(), "no container could be started");
             eprintln!("NOT VERIFIED: no container could be started");
             return;
         };

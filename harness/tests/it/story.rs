@@ -104,13 +104,22 @@ impl Story {
     }
 
     /// The provider is called for a job's attempt.
-    pub fn called(mut self, name: &str, identity: &str, attempt: &str) -> Self {
+    pub fn called(self, name: &str, identity: &str, attempt: &str) -> Self {
+        self.call(name, identity, attempt, "succeed")
+    }
+
+    /// The provider is called although the script forbids it.
+    pub fn called_against_orders(self, name: &str, identity: &str, attempt: &str) -> Self {
+        self.call(name, identity, attempt, "forbid")
+    }
+
+    fn call(mut self, name: &str, identity: &str, attempt: &str, reply: &str) -> Self {
         let call = self.calls.len() as u64 + 1;
         self.calls.insert(name.into(), call);
         self.tell(Kind::Called {
             call,
             name: name.into(),
-            reply: "succeed".into(),
+            reply: reply.into(),
             provider: "primary".into(),
             identity: (!identity.is_empty()).then(|| identity.into()),
             attempt: Some(attempt.into()),
@@ -199,6 +208,20 @@ impl Story {
 
     /// The round, indexed.
     pub fn view(self) -> View {
+        self.tell(Kind::RoundEnded).unfinished()
+    }
+
+    /// The same as another round.
+    pub fn view_of(self, round: u32) -> View {
+        let mut whole = self.tell(Kind::RoundEnded);
+        for event in &mut whole.events {
+            event.round = round;
+        }
+        View::of(round, &whole.events)
+    }
+
+    /// The round, indexed, as if it had been broken off.
+    pub fn unfinished(self) -> View {
         View::of(1, &self.events)
     }
 }

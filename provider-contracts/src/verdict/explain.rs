@@ -95,6 +95,10 @@ const TABLE: &[(&str, &str)] = &[
     ("template_rejects_roles", "The model's chat template refuses this order of roles."),
     ("system_position", "A system message may only come first here."),
     ("render_mismatch", "The server renders another prompt than the model's own template does."),
+    (
+        "template_missing",
+        "The model has no chat template: give the one that its server uses, so that it can be held against the vocabulary.",
+    ),
     ("token_mismatch", "The server tokenizes the prompt differently than the model's own vocabulary does."),
     (
         "double_bos",

@@ -35,16 +35,16 @@ async fn a_replay_comes_to_the_same_report_without_sending() {
     let path = workspace.path("tape.json");
     let answers = [crate::support::INVOICE, "{\"vendor\":1}", "prose", crate::support::INVOICE];
     let recorder = Recorder::new(script(&answers), Secrets::default(), &path, false).unwrap();
-    let recorded = run(&workspace, Arc::new(recorder), false).await.unwrap();
+    let original = run(&workspace, Arc::new(recorder), false).await.unwrap();
     let replayed = run(&workspace, Arc::new(Replayer::new(&path).unwrap()), true).await.unwrap();
-    assert_eq!(recorded.verdict, replayed.verdict);
-    assert_eq!(recorded.figures, replayed.figures);
-    assert_eq!(recorded.outcomes, replayed.outcomes);
+    assert_eq!(original.verdict, replayed.verdict);
+    assert_eq!(original.figures, replayed.figures);
+    assert_eq!(original.outcomes, replayed.outcomes);
     let told = |report: &CheckReport| -> Vec<String> {
         report.failures.iter().map(|failure| format!("{} {}", failure.verdict, failure.message)).collect()
     };
-    assert_eq!(told(&recorded), told(&replayed));
-    assert_eq!(recorded.figures.failed.values().sum::<u32>(), 2);
+    assert_eq!(told(&original), told(&replayed));
+    assert_eq!(original.figures.failed.values().sum::<u32>(), 2);
 }
 
 #[tokio::test(start_paused = true)]

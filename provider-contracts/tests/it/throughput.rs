@@ -16,7 +16,7 @@ async fn a_report_does_not_grow_with_the_number_of_samples() {
         let contract = workspace.contract().unwrap();
         let (provider, dialect) = workspace.provider("fallback");
         let wire = Wire::load("openai-chat");
-        let answers = (0..per_case + 1).map(|number| crate::support::Scripted {
+        let answers = (0..=per_case).map(|number| crate::support::Scripted {
             content: Some(if number % 2 == 0 {
                 INVOICE.replace("1250", &number.to_string())
             } else {

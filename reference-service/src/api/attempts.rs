@@ -27,7 +27,7 @@ pub(super) async fn start(
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, stream) = request.into_parts();
-    let wanted: Wanted = body::read_optional(&parts.headers, stream, app.config.max_body).await?;
+    let wanted: Wanted = body::read_optional(&parts.headers, stream, &app.config).await?;
     let id = owned(&app, &caller, &id).await?.id;
     let store = app.store.clone();
     let started = tokio::spawn(async move { store.start_attempt(id, wanted.provider.as_deref()).await })
@@ -96,7 +96,7 @@ pub(super) async fn cancel(
 ) -> Result<Response, Problem> {
     caller.must_be_operator()?;
     let (parts, stream) = request.into_parts();
-    let told: GivenUp = body::read_optional(&parts.headers, stream, app.config.max_body).await?;
+    let told: GivenUp = body::read_optional(&parts.headers, stream, &app.config).await?;
     let evidence = told.evidence.unwrap_or_else(|| "given up from outside".to_owned());
     must_be_storable(&evidence)?;
     let id = owned(&app, &caller, &id).await?.id;
@@ -159,7 +159,7 @@ pub(super) async fn resolve(
 ) -> Result<Response, Problem> {
     caller.must_be_operator()?;
     let (parts, stream) = request.into_parts();
-    let resolution: Resolution = body::read_optional(&parts.headers, stream, app.config.max_body).await?;
+    let resolution: Resolution = body::read_optional(&parts.headers, stream, &app.config).await?;
     let id = owned(&app, &caller, &id).await?.id;
     let number: i32 = number.parse().map_err(|_| attempt_not_found())?;
     let precondition = demanded(&parts.headers)?;

@@ -27,7 +27,7 @@ pub(super) async fn create(
 ) -> Result<Response, Problem> {
     let (parts, stream) = request.into_parts();
     let media_type = body::json_media_type(&parts.headers)?.to_owned();
-    let raw = body::read_body(stream, app.config.max_body).await?;
+    let raw = body::read_body(stream, &app.config).await?;
     let items = items((app.store.rules.read)(&raw)?, body::value(&raw)?)?;
     let trace = submit::trace_of(&parts.headers);
     let read = |json: &Json, value: Value| -> Result<NewJob, Problem> {

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -7,9 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::problem::{Problem, ProblemType};
-
-/// How long a client may take to send its body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+use crate::Config;
 
 /// The media type of the body, which has to be JSON.
 pub(super) fn json_media_type(headers: &HeaderMap) -> Result<&str, Problem> {
@@ -23,15 +19,17 @@ pub(super) fn json_media_type(headers: &HeaderMap) -> Result<&str, Problem> {
 }
 
 /// Reads a whole body, bounded in size and time.
-pub(super) async fn read_body(body: Body, most: usize) -> Result<Vec<u8>, Problem> {
-    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, most).collect())
-        .await
-        .map_err(|_| Problem::new(ProblemType::BodyTimeout, "send the body within 10 seconds"))?;
+pub(super) async fn read_body(body: Body, config: &Config) -> Result<Vec<u8>, Problem> {
+    let collected =
+        tokio::time::timeout(config.client_timeout, Limited::new(body, config.max_body).collect())
+            .await
+            .map_err(|_| Problem::new(ProblemType::BodyTimeout, "send the body faster"))?;
     match collected {
         Ok(collected) => Ok(collected.to_bytes().into()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(Problem::new(ProblemType::BodyTooLarge, format!("the body may have at most {most} bytes")))
-        }
+        Err(error) if error.is::<LengthLimitError>() => Err(Problem::new(
+            ProblemType::BodyTooLarge,
+            format!("the body may have at most {} bytes", config.max_body),
+        )),
         Err(_) => Err(Problem::new(ProblemType::InvalidBody, "the body broke off; send all of it")),
     }
 }
@@ -40,9 +38,9 @@ pub(super) async fn read_body(body: Body, most: usize) -> Result<Vec<u8>, Proble
 pub(super) async fn read_optional<T: DeserializeOwned>(
     headers: &HeaderMap,
     body: Body,
-    most: usize,
+    config: &Config,
 ) -> Result<T, Problem> {
-    let raw = read_body(body, most).await?;
+    let raw = read_body(body, config).await?;
     if raw.is_empty() {
         return shape(Value::Object(serde_json::Map::new()));
     }

@@ -72,7 +72,7 @@ pub(super) async fn take(
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, stream) = request.into_parts();
-    let raw = body::read_body(stream, app.config.max_body).await?;
+    let raw = body::read_body(stream, &app.config).await?;
     let secret = app.config.provider(&name).and_then(|provider| provider.callback_secret.as_deref());
     // The same answer for a provider that does not exist: callers without a secret learn no names.
     let secret = secret.ok_or_else(|| refused(&app, "callbacks of this provider are not taken"))?;

@@ -27,7 +27,7 @@ pub(super) async fn create(
     let (parts, stream) = request.into_parts();
     let key = submit::key_of(&parts.headers)?;
     let media_type = body::json_media_type(&parts.headers)?;
-    let raw = body::read_body(stream, app.config.max_body).await?;
+    let raw = body::read_body(stream, &app.config).await?;
     let read = (|| {
         let json = (app.store.rules.read)(&raw)?;
         let wanted = Wanted::read(body::value(&raw)?)?;
@@ -45,7 +45,10 @@ pub(super) async fn create(
     })();
     match read {
         Ok(new) => Ok(submit::submit(&app, new).await?.respond()),
-        Err(problem) => Err(submit::refuse_body(&app, &caller, &key, problem).await),
+        Err(problem) => {
+            (app.store.rules.refused)(&app.store, &caller.owner, key.as_str()).await?;
+            Err(problem)
+        }
     }
 }
 
@@ -129,7 +132,7 @@ pub(super) async fn cancel(
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, stream) = request.into_parts();
-    let wish: CancelWish = body::read_optional(&parts.headers, stream, app.config.max_body).await?;
+    let wish: CancelWish = body::read_optional(&parts.headers, stream, &app.config).await?;
     let id = owned(&app, &caller, &id).await?.id;
     let precondition = submit::precondition(&parts.headers);
     match app.store.cancel(id, wish.accept_unknown_effect, precondition.as_ref()).await? {

@@ -7,6 +7,7 @@ mod body;
 mod callbacks;
 mod guard;
 mod jobs;
+mod listener;
 mod operations;
 mod problem;
 mod router;
@@ -14,5 +15,6 @@ mod state;
 mod submit;
 mod view;
 
+pub(crate) use listener::listen;
 pub(crate) use router::router;
 pub(crate) use state::App;

@@ -12,7 +12,7 @@ use super::{body, view};
 use crate::Profile;
 use crate::domain::{Fingerprint, IdempotencyKey, Mode};
 use crate::metrics::Counter;
-use crate::store::{Claimed, JobRecord, NewJob, StoreError, claim_for_nothing};
+use crate::store::{Claimed, JobRecord, NewJob, StoreError};
 
 /// The longest name of a kind, in characters.
 const LONGEST_KIND: usize = 100;
@@ -172,33 +172,6 @@ pub(super) async fn submit(app: &App, new: NewJob) -> Result<Submitted, Problem>
             Err(error.into())
         }
     }
-}
-
-/// Where a defect claims the key of a request whose body is invalid.
-pub(super) async fn refuse_body(
-    app: &App,
-    caller: &Caller,
-    key: &IdempotencyKey,
-    problem: Problem,
-) -> Problem {
-    if app.store.rules.invalid_claims {
-        let new = NewJob {
-            id: Uuid::now_v7(),
-            owner: caller.owner.clone(),
-            key: key.as_str().to_owned(),
-            fingerprint: Fingerprint([0; 32]),
-            kind: "invalid".to_owned(),
-            input: "null".to_owned(),
-            mode: Mode::Exclusive,
-            providers: Vec::new(),
-            traceparent: None,
-            run_at: None,
-        };
-        if let Err(error) = claim_for_nothing(&app.store, &new).await {
-            return error.into();
-        }
-    }
-    problem
 }
 
 /// The request's trace, to be passed on to the provider.

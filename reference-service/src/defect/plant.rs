@@ -23,7 +23,7 @@ impl Defect {
                 rules.claim = store::look_then_insert_in_memory;
             }
             Self::MismatchIgnored => rules.same_intent = |_, _| true,
-            Self::InvalidBodyClaims => rules.invalid_claims = true,
+            Self::InvalidBodyClaims => rules.refused = store::claim_for_nothing,
             Self::FailedFreesKey => rules.claim = failed_frees_key,
             Self::ScheduledIgnoresKey => rules.scheduled_key = fresh_key,
             Self::BatchIgnoresKeys => rules.batch_key = fresh_key,

@@ -53,9 +53,11 @@ pub(super) fn read_probe(status: u16, bytes: &[u8]) -> Found {
     }
 }
 
-/// Reads `Retry-After` in seconds. The form with a date is not read: it would compare two clocks.
+/// Reads `Retry-After`. That it is there says that nothing was done; a form other than seconds is not read further,
+/// because a date would compare two clocks, and policy then says how long to wait.
 pub(super) fn read_retry_after(value: Option<&str>) -> Option<Duration> {
-    value.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs)
+    let value = value.map(str::trim).filter(|value| !value.is_empty())?;
+    Some(value.parse().map_or(Duration::ZERO, Duration::from_secs))
 }
 
 #[cfg(test)]
@@ -85,6 +87,15 @@ mod tests {
         ] {
             assert_eq!(read_answer(bytes.as_bytes()), body, "{bytes}");
         }
+    }
+
+    #[test]
+    fn a_date_says_retry_but_not_when() {
+        let read = |value| read_retry_after(Some(value));
+        assert_eq!(read(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(read("Tue, 01 Dec 2026 00:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(read(""), None);
+        assert_eq!(read_retry_after(None), None);
     }
 
     #[test]

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
+use uuid::Uuid;
+
 use super::transaction::transaction;
 use super::{Claimed, EventKind, NewJob, Store, StoreError, Wait};
+use crate::domain::{Fingerprint, Mode};
 
 /// Looks whether the key is there, and inserts when it is not. Between the two, anybody may do the same.
 pub(crate) fn look_then_insert<'a>(
@@ -112,16 +115,34 @@ pub(crate) fn failed_frees_key<'a>(
 }
 
 /// A request whose body is invalid claims its key nevertheless.
-pub(crate) async fn claim_for_nothing(store: &Store, new: &NewJob) -> Result<(), StoreError> {
-    if let Claimed::Created(made) = super::insert_then_look(store, new).await? {
-        transaction!(store, Wait::Patiently, |tx| {
-            store
-                .query("UPDATE jobs SET state = 'failed', settled_at = now() WHERE id = $1")
-                .bind(made.id)
-                .execute(&mut *tx)
-                .await?;
-            store.log(tx, made.id, EventKind::JobFailed, None, Some("the body was invalid")).await?;
-        })?;
-    }
-    Ok(())
+pub(crate) fn claim_for_nothing<'a>(
+    store: &'a Store,
+    owner: &'a str,
+    key: &'a str,
+) -> BoxFuture<'a, Result<(), StoreError>> {
+    Box::pin(async move {
+        let new = NewJob {
+            id: Uuid::now_v7(),
+            owner: owner.to_owned(),
+            key: key.to_owned(),
+            fingerprint: Fingerprint([0; 32]),
+            kind: "invalid".to_owned(),
+            input: "null".to_owned(),
+            mode: Mode::Exclusive,
+            providers: Vec::new(),
+            traceparent: None,
+            run_at: None,
+        };
+        if let Claimed::Created(made) = super::insert_then_look(store, &new).await? {
+            transaction!(store, Wait::Patiently, |tx| {
+                store
+                    .query("UPDATE jobs SET state = 'failed', settled_at = now() WHERE id = $1")
+                    .bind(made.id)
+                    .execute(&mut *tx)
+                    .await?;
+                store.log(tx, made.id, EventKind::JobFailed, None, Some("the body was invalid")).await?;
+            })?;
+        }
+        Ok(())
+    })
 }

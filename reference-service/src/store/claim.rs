@@ -39,6 +39,14 @@ pub(crate) enum Claimed {
 /// A way to claim a key.
 pub(crate) type Claim = for<'a> fn(&'a Store, &'a NewJob) -> BoxFuture<'a, Result<Claimed, StoreError>>;
 
+/// What becomes of the key (owner, key) of a request whose body is refused.
+pub(crate) type Refused = for<'a> fn(&'a Store, &'a str, &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
+
+/// Nothing: a refused request does not consume its key.
+pub(crate) fn leave_alone<'a>(_: &'a Store, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+    Box::pin(std::future::ready(Ok(())))
+}
+
 const BY_KEY: &str =
     concat!("SELECT ", job_columns!(), " FROM jobs j WHERE j.owner = $1 AND j.idempotency_key = $2");
 

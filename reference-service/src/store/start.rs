@@ -87,24 +87,25 @@ impl Store {
         worker: &str,
         lease: Duration,
     ) -> Result<Option<Work>, StoreError> {
-        transaction!(self, Wait::Patiently, |tx| {
+        // Should the second statement fail, the lease lapses and the job goes back into the queue: nothing was sent.
+        transaction!(self, Wait::Singly, |tx| {
             let row = self
                 .query(
-                    "UPDATE attempts SET worker = $1 WHERE (job_id, number) IN ( \
+                    "UPDATE attempts SET worker = $1, lease_until = now() + $2::bigint * interval '1 microsecond' \
+                     WHERE (job_id, number) IN ( \
                         SELECT job_id, number FROM attempts WHERE state = 'starting' AND lease_until IS NULL \
                         ORDER BY started_at LIMIT 1 FOR UPDATE SKIP LOCKED) \
                      RETURNING job_id, number, provider",
                 )
                 .bind(worker)
+                .bind(micros(lease))
                 .fetch_optional(&mut *tx)
                 .await?;
             let mut work = None;
-            if let Some(row) = row {
-                let (id, number): (Uuid, i32) = (row.try_get("job_id")?, row.try_get("number")?);
-                self.hold(tx, id, number, lease).await?;
-                if let Some(job) = self.load(tx, id).await? {
-                    work = Some(Work { job, number, provider: row.try_get("provider")? });
-                }
+            if let Some(row) = row
+                && let Some(job) = self.load(tx, row.try_get("job_id")?).await?
+            {
+                work = Some(Work { job, number: row.try_get("number")?, provider: row.try_get("provider")? });
             }
             work
         })

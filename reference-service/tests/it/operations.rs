@@ -226,3 +226,29 @@ async fn new_work_is_told_and_not_polled_for() {
     }
     assert!(began.elapsed() < Duration::from_secs(30), "it polled");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_sends_too_slowly_is_hung_up_on() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let service = Service::with(|config| config.client_timeout = Duration::from_millis(200)).await;
+    let head = "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer alice-secret\r\nIdempotency-Key: k\r\n\
+                Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{";
+    for (sent, answer) in [(&head[..30], ""), (head, "408")] {
+        let mut stream = tokio::net::TcpStream::connect(service.address).await.expect("a connection");
+        stream.write_all(sent.as_bytes()).await.expect("bytes leave");
+        let mut received = String::new();
+        let reading = stream.read_to_string(&mut received);
+        tokio::time::timeout(Duration::from_secs(10), reading).await.expect("it hangs up").expect("text");
+        assert!(received.contains(answer), "{received}");
+    }
+    assert_eq!(service.submit("k", &input(1)).await.status, 201, "the key was consumed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_oversized_head_is_refused() {
+    let service = Service::with(|config| config.role = Role::Api).await;
+    let huge = service.submission("k", &input(1)).header("x-filler", "x".repeat(128 * 1024));
+    assert_eq!(service.send(huge).await.status, 431);
+    assert_eq!(service.submit("k", &input(1)).await.status, 201, "the key was consumed");
+}

@@ -10,8 +10,8 @@ use crate::{
 
 /// The picture as an `svg` element, named by its `title` and described by the table that follows it in the page.
 ///
-/// Nothing is said by colour alone: each mark has a shape of its own and its word beside it. A script that zooms finds the place
-/// of everything that hangs on the axis in `data-x` and its width in `data-w`.
+/// Nothing is said by colour alone: each mark has a shape of its own and its word beside it. A script that zooms moves
+/// whatever is translated.
 pub(super) fn draw(picture: &Picture<'_>, id: &str, name: &str, evidence: impl Fn(u64) -> bool) -> String {
     let mut svg = String::with_capacity(4096);
     let height = picture.height;
@@ -50,13 +50,13 @@ fn axis(picture: &Picture<'_>, svg: &mut String) {
     _ = write!(svg, "<text class=\"u\" x=\"{}\" y=\"20\">ms</text>", LEFT - 34.0);
     _ = write!(
         svg,
-        "<g class=\"t\" data-x=\"{LEFT}\" data-w=\"{w}\" transform=\"translate({LEFT} 0)\"><rect y=\"{base}\" width=\"{w}\" height=\"1\"/></g>",
+        "<g class=\"t\" transform=\"translate({LEFT} 0)\"><rect y=\"{base}\" width=\"{w}\" height=\"1\"/></g>",
         w = RIGHT - LEFT
     );
     for tick in &picture.ticks {
         _ = write!(
             svg,
-            "<g class=\"t\" data-x=\"{x}\" transform=\"translate({x} 0)\"><path d=\"M0 {base}V{bottom}\"/><text y=\"20\" text-anchor=\"middle\">{}</text></g>",
+            "<g class=\"t\" transform=\"translate({x} 0)\"><path d=\"M0 {base}V{bottom}\"/><text y=\"20\" text-anchor=\"middle\">{}</text></g>",
             escaped(&tick.text),
             x = number(tick.x),
         );
@@ -64,7 +64,7 @@ fn axis(picture: &Picture<'_>, svg: &mut String) {
     for gap in &picture.breaks {
         _ = write!(
             svg,
-            "<g class=\"k\" data-x=\"{x}\" transform=\"translate({x} 0)\"><title>{}</title><rect x=\"-4\" y=\"{}\" width=\"8\" height=\"8\"/><path d=\"M-6 {d}l4 -9M2 {d}l4 -9\"/></g>",
+            "<g class=\"k\" transform=\"translate({x} 0)\"><title>{}</title><rect x=\"-4\" y=\"{}\" width=\"8\" height=\"8\"/><path d=\"M-6 {d}l4 -9M2 {d}l4 -9\"/></g>",
             escaped(&gap.text),
             base - 4.0,
             x = number(gap.x),
@@ -77,7 +77,7 @@ fn axis(picture: &Picture<'_>, svg: &mut String) {
         let class = mark_class(item.moment.mark);
         _ = write!(
             svg,
-            "<g class=\"v {class}\" data-x=\"{x}\" transform=\"translate({x} 0)\"><path d=\"M0 {top}V{bottom}\"/></g>",
+            "<g class=\"v {class}\" transform=\"translate({x} 0)\"><path d=\"M0 {top}V{bottom}\"/></g>",
             x = number(item.x + item.width),
             top = base
         );
@@ -101,14 +101,14 @@ fn draw_row(row: &Row<'_>, evidence: &impl Fn(u64) -> bool, svg: &mut String) {
 fn draw_item(item: &Item<'_>, middle: f64, evidence: bool, svg: &mut String) {
     let moment = item.moment;
     let class = mark_class(moment.mark);
-    let (x, width) = (number(item.x), number(item.width));
+    let width = number(item.width);
     _ = write!(
         svg,
-        "<g class=\"m {class}{}\" data-x=\"{x}\" data-w=\"{width}\" data-i=\"{}\" transform=\"translate({x} {})\"><title>{}</title>",
+        "<g class=\"m {class}{}\" data-i=\"{}\" transform=\"translate({} {})\">",
         if evidence { " ev" } else { "" },
         moment.id,
-        number(middle),
-        escaped(&told(moment))
+        number(item.x),
+        number(middle)
     );
     if item.width > 0.0 {
         _ = write!(svg, "<rect y=\"-5\" width=\"{width}\" height=\"10\" rx=\"2\"/>");
@@ -117,30 +117,17 @@ fn draw_item(item: &Item<'_>, middle: f64, evidence: bool, svg: &mut String) {
     if moment.mark != Mark::Plain || item.width <= 0.0 {
         _ = write!(svg, "<use href=\"#s-{class}\" x=\"-7\" y=\"-7\" width=\"14\" height=\"14\"/>");
     }
-    let label = label(item);
-    match item.label.side {
-        Side::Right => _ = write!(svg, "<text x=\"11\" y=\"4\">{label}</text></g></g>"),
-        Side::Inside => _ = write!(svg, "</g><text class=\"in\" x=\"6\" y=\"4\">{label}</text></g>"),
-        Side::Left => _ = write!(svg, "</g><text x=\"-11\" y=\"4\" text-anchor=\"end\">{label}</text></g>"),
+    let Some(label) = &item.label else {
+        svg.push_str("</g></g>");
+        return;
+    };
+    let word = mark_word(moment.mark).map(|word| format!("<tspan>{word}</tspan> ")).unwrap_or_default();
+    let text = format!("{word}{}", escaped(&label.text));
+    match label.side {
+        Side::Right => _ = write!(svg, "<text x=\"11\" y=\"4\">{text}</text></g></g>"),
+        Side::Inside => _ = write!(svg, "</g><text class=\"in\" x=\"6\" y=\"4\">{text}</text></g>"),
+        Side::Left => _ = write!(svg, "</g><text x=\"-11\" y=\"4\" text-anchor=\"end\">{text}</text></g>"),
     }
-}
-
-fn label(item: &Item<'_>) -> String {
-    let word = mark_word(item.moment.mark).map(|word| format!("<tspan>{word}</tspan> ")).unwrap_or_default();
-    format!("{word}{}", escaped(&item.label.text))
-}
-
-/// The moment in full: when, who, what, how to read it.
-pub(super) fn told(moment: &Moment) -> String {
-    let until = moment.until_us.map(|until| format!(" to {}", human::millis(until))).unwrap_or_default();
-    let word = mark_word(moment.mark).map(|word| format!(", {word}")).unwrap_or_default();
-    format!(
-        "{}{until} ms, {} {}: {}{word}",
-        human::millis(moment.at_us),
-        lane_word(moment.lane),
-        plain::one_line(&moment.who),
-        plain::one_line(&moment.what)
-    )
 }
 
 pub(super) fn mark_class(mark: Mark) -> &'static str {

@@ -1,7 +1,7 @@
 //! Where everything of a timeline stands in its picture. No markup here.
 
 use crate::{
-    model::{Lane, Moment},
+    model::{Lane, Mark, Moment},
     text::{human, mark_word, plain},
     timeline::Scale,
 };
@@ -60,7 +60,8 @@ pub(super) struct Item<'a> {
     pub(super) moment: &'a Moment,
     pub(super) x: f64,
     pub(super) width: f64,
-    pub(super) label: Label,
+    /// None where the moment before it says the same.
+    pub(super) label: Option<Label>,
 }
 
 /// The text beside a moment.
@@ -117,8 +118,13 @@ fn rows_of<'a>(lane: Lane, moments: &[&'a Moment], scale: &Scale, top: f64) -> V
         // Where each row of this one is taken up to, or from where; moments come in order, labels may reach back.
         let mut taken: Vec<Vec<(f64, f64)>> = Vec::new();
         let first = rows.len();
+        let mut before: Option<(&str, Mark)> = None;
         for moment in moments.iter().filter(|moment| moment.lane == lane && moment.who == who) {
-            let item = item(moment, scale);
+            let mut item = item(moment, scale);
+            // Who polls says the same again and again; once is enough to read.
+            if before.replace((&moment.what, moment.mark)) == Some((&moment.what, moment.mark)) {
+                item.label = None;
+            }
             let (from, to) = item.extent();
             let free = taken
                 .iter()
@@ -139,7 +145,7 @@ fn rows_of<'a>(lane: Lane, moments: &[&'a Moment], scale: &Scale, top: f64) -> V
 fn item<'a>(moment: &'a Moment, scale: &Scale) -> Item<'a> {
     let x = on_axis(scale.place(moment.at_us));
     let end = moment.until_us.map_or(x, |until| on_axis(scale.place(until)));
-    let text = plain::one_line(&moment.what).into_owned();
+    let text = plain::short_ids(&plain::one_line(&moment.what)).into_owned();
     let extra = mark_word(moment.mark).map_or(0.0, |word| (count(word.len()) + 1.0) * (CHARACTER + 1.2));
     let wide = extra + count(plain::width(&text)) * CHARACTER;
     let (after, before) = (RIGHT - end - TO_LABEL, x - LEFT - TO_LABEL);
@@ -156,19 +162,20 @@ fn item<'a>(moment: &'a Moment, scale: &Scale) -> Item<'a> {
         (Side::Right, after)
     };
     let text = plain::fit(&text, characters(room - extra)).into_owned();
-    Item { moment, x, width: (end - x).max(0.0), label: Label { text, side } }
+    Item { moment, x, width: (end - x).max(0.0), label: Some(Label { text, side }) }
 }
 
 impl Item<'_> {
     /// From where to where the moment and its label reach.
     fn extent(&self) -> (f64, f64) {
+        let (from, to) = (self.x - 6.0, self.x + self.width + 6.0);
+        let Some(label) = &self.label else { return (from, to) };
         let word =
             mark_word(self.moment.mark).map_or(0.0, |word| (count(word.len()) + 1.0) * (CHARACTER + 1.2));
-        let label = word + count(plain::width(&self.label.text)) * CHARACTER + TO_LABEL;
-        let (from, to) = (self.x - 6.0, self.x + self.width + 6.0);
-        match self.label.side {
-            Side::Right => (from, to + label),
-            Side::Left => (from - label, to),
+        let wide = word + count(plain::width(&label.text)) * CHARACTER + TO_LABEL;
+        match label.side {
+            Side::Right => (from, to + wide),
+            Side::Left => (from - wide, to),
             Side::Inside => (from, to),
         }
     }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Expectations have a name for each step; as columns they would be one for each scenario.
-const EXPECTATIONS: &str = "what single answers were expected to be";
+const EXPECTATIONS: &str = "expected answers";
 
 #[derive(Debug, Serialize)]
 pub(super) struct Matrix {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::{Cell, Moment},
     text::{human, lane_word, mark_word, plain},
-    timeline::{Picked, Scale, evidence, pick},
+    timeline::{Picked, Scale, evidence, pick, pick_folded},
 };
 
 /// A picture of more moments than this can't be read any more; those that tell most are drawn.
@@ -24,7 +24,7 @@ pub(super) fn full(cell: &Cell, id: &str) -> String {
     let moments: Vec<&Moment> = picked
         .iter()
         .filter_map(|picked| match picked {
-            Picked::Moment(moment) => Some(*moment),
+            Picked::Moment(moment, _) => Some(*moment),
             Picked::Omitted(_) => None,
         })
         .collect();
@@ -51,7 +51,7 @@ pub(super) fn full(cell: &Cell, id: &str) -> String {
     html.push_str("<details class=\"alt\"><summary>The timeline as a table</summary><table><thead><tr><th scope=\"col\">ms</th><th scope=\"col\">lane</th><th scope=\"col\">who</th><th scope=\"col\">what</th><th scope=\"col\">took</th><th scope=\"col\">mark</th></tr></thead><tbody>");
     for picked in &picked {
         match picked {
-            Picked::Moment(moment) => table_row(moment, shown.contains(&moment.id), &mut html),
+            Picked::Moment(moment, _) => table_row(moment, shown.contains(&moment.id), &mut html),
             Picked::Omitted(n) => {
                 _ = write!(html, "<tr><td colspan=\"6\">{} not shown</td></tr>", human::count(*n, "moment"));
             }
@@ -76,7 +76,7 @@ fn caption(scale: &Scale, picked: &[Picked<'_>], has_evidence: bool) -> String {
     let omitted: usize = picked
         .iter()
         .map(|picked| match picked {
-            Picked::Moment(_) => 0,
+            Picked::Moment(..) => 0,
             Picked::Omitted(n) => *n,
         })
         .sum();
@@ -97,8 +97,9 @@ fn table_row(moment: &Moment, evidence: bool, html: &mut String) {
     };
     _ = write!(
         html,
-        "<tr class=\"{}\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{took}</td><td>{word}</td></tr>",
+        "<tr class=\"{}\" data-i=\"{}\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{took}</td><td>{word}</td></tr>",
         mark_class(moment.mark),
+        moment.id,
         human::millis(moment.at_us),
         lane_word(moment.lane),
         escaped(&plain::one_line(&moment.who)),
@@ -112,16 +113,17 @@ pub(super) fn short(cell: &Cell) -> String {
         return String::new();
     }
     let mut html = String::from("<ol class=\"short\">");
-    for picked in pick(cell, LISTED) {
+    for picked in pick_folded(cell, LISTED) {
         match picked {
-            Picked::Moment(moment) => {
+            Picked::Moment(moment, times) => {
+                let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
                 let word = mark_word(moment.mark).map(|word| format!(" <b>{word}</b>")).unwrap_or_default();
                 _ = write!(
                     html,
-                    "<li>{} {}: {}{word}</li>",
+                    "<li>{} {}: {}{times}{word}</li>",
                     human::millis(moment.at_us),
                     escaped(&plain::one_line(&moment.who)),
-                    escaped(&plain::one_line(&moment.what))
+                    escaped(&plain::short_ids(&plain::one_line(&moment.what)))
                 );
             }
             Picked::Omitted(n) => _ = write!(html, "<li>… {n} more</li>"),

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::matrix::{Matrix, matrix, outcome_class, outcome_symbol, verdict_class, verdict_symbol};
 use crate::{
     headline::{broken, first_broken, headline},
-    model::{Cell, RunReport, Verdict},
+    model::{Cell, Outcome, RunReport, Verdict},
     tally::{Tally, run_word, shortfall, slowest},
     text::{human, outcome_word, plain, verdict_word},
 };
@@ -90,10 +91,14 @@ pub(super) struct CellView {
     pub(super) source: String,
     pub(super) covers: String,
     pub(super) tags: String,
+    /// The promises that held, which have nothing to say but their names.
+    pub(super) held: Vec<String>,
+    /// The others.
     pub(super) promises: Vec<PromiseView>,
     pub(super) witnesses: Vec<WitnessView>,
     pub(super) help: Option<String>,
     pub(super) code: Option<String>,
+    pub(super) message: Option<String>,
     pub(super) replay: String,
     pub(super) curl: String,
 }
@@ -202,11 +207,17 @@ fn facts(report: &RunReport, tally: &Tally) -> Vec<(&'static str, String)> {
         ("defects", (!report.defects.is_empty()).then(|| report.defects.join(", "))),
         ("gates", tally.gate_words()),
         ("took", Some(human::duration(report.duration_us))),
-        ("started", Some(report.started_at.clone())),
+        ("started", Some(started(&report.started_at))),
         ("seed", Some(report.seed.to_string())),
         ("shard", shard),
     ];
     facts.into_iter().filter_map(|(name, value)| value.map(|value| (name, shown(&value)))).collect()
+}
+
+/// The start to the second, or as it was written where that can't be read.
+fn started(text: &str) -> String {
+    let time = DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc));
+    time.map_or_else(|_| text.to_owned(), |time| time.format("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
 fn shares(tally: &Tally) -> Vec<Share> {
@@ -285,12 +296,19 @@ pub(super) fn cell(cell: &Cell, id: &str, lean: bool) -> CellView {
         } else {
             human::count(usize::try_from(cell.rounds).unwrap_or(usize::MAX), "round")
         },
-        source: place(cell.source.line),
+        source: place(first_broken(cell).and_then(|promise| promise.line).unwrap_or(cell.source.line)),
         covers: shown(&cell.covers.join(" ")),
         tags: shown(&cell.tags.join(" ")),
+        held: cell
+            .promises
+            .iter()
+            .filter(|promise| promise.outcome == Outcome::Held)
+            .map(|promise| shown(&promise.name))
+            .collect(),
         promises: cell
             .promises
             .iter()
+            .filter(|promise| promise.outcome != Outcome::Held)
             .map(|promise| PromiseView {
                 name: shown(&promise.name),
                 class: outcome_class(promise.outcome),
@@ -318,6 +336,7 @@ pub(super) fn cell(cell: &Cell, id: &str, lean: bool) -> CellView {
             .collect(),
         help: cell.error.as_ref().map(|error| shown(&error.help)),
         code: cell.error.as_ref().map(|error| shown(&error.code)),
+        message: cell.error.as_ref().map(|error| shown(&error.message)),
         replay: shown(&cell.replay),
         curl: plain::lines(&cell.curl.join("\n")).into_owned(),
     }

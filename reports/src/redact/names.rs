@@ -1,11 +1,14 @@
-use std::{fmt, sync::LazyLock};
+use std::{
+    fmt,
+    sync::{LazyLock, OnceLock},
+};
 
 use regex::{Captures, Regex, RegexBuilder};
 
 use super::REDACTED;
 
 /// Names that carry credentials wherever they stand; also as the end of a longer name, as in `x-csrf-token`.
-const USUAL: [&str; 18] = [
+const USUAL: [&str; 17] = [
     "authorization",
     "cookie",
     "set-cookie",
@@ -19,7 +22,6 @@ const USUAL: [&str; 18] = [
     "access-key",
     "private-key",
     "client-secret",
-    "signature",
     "credential",
     "credentials",
     "sessionid",
@@ -30,7 +32,8 @@ const USUAL: [&str; 18] = [
 #[derive(Clone)]
 pub(super) struct Names {
     own: Vec<String>,
-    assignment: Regex,
+    /// Made when it is needed first: names come one by one, and a pattern of many names takes its time.
+    assignment: OnceLock<Regex>,
 }
 
 impl fmt::Debug for Names {
@@ -41,14 +44,14 @@ impl fmt::Debug for Names {
 
 impl Names {
     pub(super) fn usual() -> Self {
-        Self { own: Vec::new(), assignment: assignment(&[]) }
+        Self { own: Vec::new(), assignment: OnceLock::new() }
     }
 
     pub(super) fn add(&mut self, name: &str) {
         let name = normal(name);
         if !name.is_empty() && !self.own.contains(&name) {
             self.own.push(name);
-            self.assignment = assignment(&self.own);
+            self.assignment = OnceLock::new();
         }
     }
 
@@ -59,10 +62,15 @@ impl Names {
 
     /// The text with values under secret names replaced; none where there is nothing to replace.
     pub(super) fn without_values(&self, text: &str) -> Option<String> {
-        if !self.assignment.is_match(text) && !CREDENTIALS.is_match(text) {
+        // Without one of these no value is given to any name; most texts are done here.
+        if !text.contains([':', '=']) && !text.contains("--") && !CREDENTIALS.is_match(text) {
             return None;
         }
-        let text = self.assignment.replace_all(text, redacted);
+        let pattern = self.assignment.get_or_init(|| assignment(&self.own));
+        if !pattern.is_match(text) && !CREDENTIALS.is_match(text) {
+            return None;
+        }
+        let text = pattern.replace_all(text, redacted);
         Some(CREDENTIALS.replace_all(&text, redacted).into_owned())
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{REDACTED, Secrets};
+use super::Secrets;
 use crate::model::{Cell, CellError, Moment, Profile, Progress, Promise, RunReport, Source, Witness};
 
 /// Every type is taken apart by name, none of its fields left out: a field that is added later doesn't compile until
@@ -40,7 +40,7 @@ impl Secrets {
             interrupted,
             shard,
             planned,
-            not_run: self.all(not_run),
+            not_run: not_run.iter().map(|name| self.without_values(name).into_owned()).collect(),
             cells: cells.into_iter().map(|cell| self.cell(cell)).collect(),
         }
     }
@@ -71,13 +71,14 @@ impl Secrets {
             replay,
             curl,
         } = cell;
+        let points: Vec<String> = at.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
         Cell {
             scenario: self.owned(scenario),
             title: self.owned(title),
             why: self.owned(why),
             tags: self.all(tags),
             covers: self.all(covers),
-            at: self.point(at),
+            at: self.point(&at),
             source: Source { file: self.owned(file), line },
             verdict,
             flaky,
@@ -91,7 +92,7 @@ impl Secrets {
             skipped: skipped.map(|reason| self.owned(reason)),
             error: error.map(|error| self.error(error)),
             timeline: timeline.into_iter().map(|moment| self.moment(moment)).collect(),
-            replay: self.owned(replay),
+            replay: self.text_with(&replay, &points),
             curl: self.all(curl),
         }
     }
@@ -106,7 +107,7 @@ impl Secrets {
                 cells,
             },
             Progress::CellStarted { scenario, at } => {
-                Progress::CellStarted { scenario: self.owned(scenario), at: self.point(at) }
+                Progress::CellStarted { scenario: self.owned(scenario), at: self.point(&at) }
             }
             Progress::CellFinished { cell } => Progress::CellFinished { cell: Box::new(self.cell(*cell)) },
             Progress::RunFinished { report } => {
@@ -142,13 +143,10 @@ impl Secrets {
         Moment { id, at_us, until_us, lane, who: self.owned(who), what: self.owned(what), mark }
     }
 
-    fn point(&self, at: BTreeMap<String, String>) -> BTreeMap<String, String> {
-        at.into_iter()
-            .map(|(axis, value)| {
-                let value = if self.is_secret_name(&axis) { REDACTED.to_owned() } else { self.owned(value) };
-                (self.owned(axis), value)
-            })
-            .collect()
+    /// What stands here comes from the scenario's file: only known values are secrets in it.
+    fn point(&self, at: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let clean = |text: &str| self.without_values(text).into_owned();
+        at.iter().map(|(axis, value)| (clean(axis), clean(value))).collect()
     }
 
     pub(super) fn all(&self, texts: Vec<String>) -> Vec<String> {

@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_shown_with_a_little_around_it() {
-        let left: String = (0..40).map(|n| format!("line {n}\n")).collect();
+        let numbered: Vec<String> = (0..40).map(|n| format!("line {n}\n")).collect();
+        let left = numbered.concat();
         let right = left.replace("line 5\n", "line five\n").replace("line 30\n", "");
         let lines = Compare::new("a", left, "b", right).lines();
         let changed: Vec<(Side, &str)> = lines

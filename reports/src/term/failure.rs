@@ -43,6 +43,9 @@ pub(super) fn screen(cell: &Cell, width: usize, all: bool, paint: Paint) -> Vec<
     }
     lines.push(String::new());
     if let Some(error) = &cell.error {
+        if cell.verdict == Verdict::Fail {
+            lines.extend(labelled("error", &format!("{}: {}", error.code, error.message), width, paint));
+        }
         lines.extend(labelled("help", &error.help, width, paint));
         lines.extend(labelled("more", &format!("onejob explain {}", error.code), width, paint));
     }
@@ -96,6 +99,6 @@ fn labelled(label: &str, text: &str, width: usize, paint: Paint) -> Vec<String> 
 
 fn wrapped(text: &str, width: usize, first: &str, later: &str) -> Vec<String> {
     let text = plain::one_line(text);
-    let options = textwrap::Options::new(width).initial_indent(first).subsequent_indent(later);
+    let options = plain::wrapping(width).initial_indent(first).subsequent_indent(later);
     textwrap::wrap(&text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }

@@ -64,7 +64,7 @@ pub(super) fn lines(report: &RunReport, width: usize, volume: Volume, paint: Pai
         lines.push(String::new());
     }
     for (label, fact) in facts {
-        let options = textwrap::Options::new(width).initial_indent("").subsequent_indent("         ");
+        let options = plain::wrapping(width).initial_indent("").subsequent_indent("         ");
         let text = format!("{label:<7}  {}", plain::one_line(&fact));
         for (index, line) in textwrap::wrap(&text, options).into_iter().enumerate() {
             let (label, rest) = line.split_at_checked(if index == 0 { 7 } else { 0 }).unwrap_or(("", &line));
@@ -84,7 +84,7 @@ fn verdict_of_run(report: &RunReport, tally: &Tally, width: usize, paint: Paint)
     };
     let padded = plain::pad(word, word.len().max(7));
     let text = format!("{} in {} · seed {}", tally.words(), human::duration(report.duration_us), report.seed);
-    let options = textwrap::Options::new(width.saturating_sub(padded.len() + 2));
+    let options = plain::wrapping(width.saturating_sub(padded.len() + 2));
     textwrap::wrap(&text, options)
         .into_iter()
         .enumerate()

@@ -3,8 +3,9 @@
 //! What a target answered travels into reports. A terminal would obey an escape sequence in it, and a reader would
 //! believe a line that a right-to-left override turned around.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::LazyLock};
 
+use regex::Regex;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The text with control and direction-changing characters spelled out (`\u{1b}`), line breaks included.
@@ -76,9 +77,32 @@ pub fn pad(text: &str, columns: usize) -> String {
     padded
 }
 
+/// How lines are broken: between words, and never within `reverse-finish`, which is one name.
+pub(crate) fn wrapping<'a>(columns: usize) -> textwrap::Options<'a> {
+    textwrap::Options::new(columns)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
+/// The text with long ids cut to their ends: `01a2309b-17c6-715e-bddf-5dfac17c78a8` as `…7c78a8`. For where there is little
+/// room and the whole id stands elsewhere.
+#[must_use]
+pub fn short_ids(text: &str) -> Cow<'_, str> {
+    static UUID: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{6}([0-9a-fA-F]{6})",
+        )
+        .ok()
+    });
+    match &*UUID {
+        Some(uuid) if text.len() >= 36 => uuid.replace_all(text, "…$1"),
+        _ => Cow::Borrowed(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{fit, lines, one_line, pad, width};
+    use super::{fit, lines, one_line, pad, short_ids, width};
 
     #[test]
     fn escape_sequences_and_direction_overrides_are_spelled_out() {
@@ -86,6 +110,16 @@ mod tests {
         assert_eq!(one_line("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(one_line("a\r\nb"), "a\\r\\nb");
         assert_eq!(lines("a\n\tb\u{7}"), "a\n\tb\\u{7}");
+    }
+
+    #[test]
+    fn ids_are_cut_to_their_ends_and_nothing_else_is() {
+        assert_eq!(
+            short_ids("GET /v1/jobs/01a2309b-17c6-715e-bddf-5dfac17c78a8/x → 200 job …7c78a8"),
+            "GET /v1/jobs/…7c78a8/x → 200 job …7c78a8"
+        );
+        let plain = "a text of more than thirty-six characters in all";
+        assert!(matches!(short_ids(plain), std::borrow::Cow::Borrowed(_)));
     }
 
     #[test]

@@ -4,6 +4,6 @@ mod pick;
 mod scale;
 mod text;
 
-pub use pick::{Picked, evidence, in_order, pick};
+pub use pick::{Picked, evidence, in_order, pick, pick_folded};
 pub use scale::{Break, Scale};
 pub use text::{TextLine, TextTimeline, plain_text};

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::{Picked, Scale, evidence, in_order, pick};
+use super::{Picked, Scale, evidence, pick_folded};
 use crate::{
     model::{Cell, Mark, Moment},
     text::{human, lane_word, mark_symbol, mark_word, plain},
@@ -72,38 +72,42 @@ impl TextTimeline {
     /// timeline.
     #[must_use]
     pub fn lay_out(cell: &Cell, width: usize, most: usize) -> Option<Self> {
-        let moments = in_order(cell);
-        if moments.is_empty() {
+        if cell.timeline.is_empty() {
             return None;
         }
-        let picked = pick(cell, most);
+        let picked = pick_folded(cell, most);
         let evidence = evidence(cell);
+        let moments: Vec<&Moment> = picked
+            .iter()
+            .filter_map(|picked| match picked {
+                Picked::Moment(moment, _) => Some(*moment),
+                Picked::Omitted(_) => None,
+            })
+            .collect();
         let scale = Scale::of(&moments);
-        let columns = Columns::for_moments(&picked, width);
+        let columns = Columns::for_moments(&moments, width);
         let lines = picked
             .iter()
             .map(|picked| match picked {
-                Picked::Moment(moment) => columns.line(moment, &scale, evidence.contains(&moment.id)),
+                Picked::Moment(moment, times) => {
+                    columns.line(moment, *times, &scale, evidence.contains(&moment.id))
+                }
                 Picked::Omitted(n) => columns.omission(*n),
             })
             .collect();
         let note = (columns.bar > 0 && !scale.breaks().is_empty()).then(|| {
             let gaps: Vec<String> = scale.breaks().iter().map(|gap| human::duration(gap.us)).collect();
-            format!("  the bars are in order but not to scale: {} drawn shorter", gaps.join(" and "))
+            let note = format!("  in order but not to scale: drawn shorter are {}", gaps.join(", "));
+            plain::fit(&note, width).into_owned()
         });
         Some(Self { heading: columns.heading(scale.end()), lines, note })
     }
 }
 
 impl Columns {
-    fn for_moments(picked: &[Picked<'_>], width: usize) -> Self {
-        let moments = || {
-            picked.iter().filter_map(|picked| match picked {
-                Picked::Moment(moment) => Some(*moment),
-                Picked::Omitted(_) => None,
-            })
-        };
-        let widest = |of: &dyn Fn(&Moment) -> usize| moments().map(of).max().unwrap_or(0);
+    fn for_moments(moments: &[&Moment], width: usize) -> Self {
+        let widest =
+            |of: &dyn Fn(&Moment) -> usize| moments.iter().map(|moment| of(moment)).max().unwrap_or(0);
         let time = widest(&|moment| human::millis(moment.at_us).len()).max(2) + 2;
         // Who says more than the lane; without room for both, the lane goes.
         let lane = if width < 72 { 0 } else { widest(&|moment| lane_word(moment.lane).len()).max(4) + 2 };
@@ -114,9 +118,9 @@ impl Columns {
             longest => longest + 2,
         };
         let bar = match width {
-            120.. => 34,
-            100..120 => 26,
-            84..100 => 18,
+            132.. => 34,
+            112..132 => 26,
+            90..112 => 18,
             _ => 0,
         };
         let used = 2 + time + lane + who + bar + word;
@@ -136,7 +140,7 @@ impl Columns {
         line
     }
 
-    fn line(&self, moment: &Moment, scale: &Scale, evidence: bool) -> TextLine {
+    fn line(&self, moment: &Moment, times: usize, scale: &Scale, evidence: bool) -> TextLine {
         let head = format!(
             "{} {:>time$}  {}{}",
             if evidence { '>' } else { ' ' },
@@ -145,12 +149,18 @@ impl Columns {
             plain::pad(&plain::pad(&plain::one_line(&moment.who), self.who - 2), self.who),
             time = self.time - 2
         );
-        let took = moment
-            .until_us
-            .map(|until| format!(" ({})", human::duration(until.saturating_sub(moment.at_us))));
-        let took = took.filter(|_| self.what >= 32).unwrap_or_default();
+        let what = plain::one_line(&moment.what);
+        let what = plain::short_ids(&what);
+        let took = match (moment.until_us, times) {
+            (_, 2..) => format!(" ({times} times)"),
+            (Some(until), _) => format!(" ({})", human::duration(until.saturating_sub(moment.at_us))),
+            (None, _) => String::new(),
+        };
+        // How long it took is worth its place only where what happened has its own.
+        let fits = times > 1 || plain::width(&what) + plain::width(&took) <= self.what;
+        let took = if fits { took } else { String::new() };
         let room = self.what.saturating_sub(plain::width(&took));
-        let what = format!("{}{took}", plain::fit(&plain::one_line(&moment.what), room));
+        let what = format!("{}{took}", plain::fit(&what, room));
         TextLine {
             evidence,
             head,

@@ -53,7 +53,7 @@ fn every_format_renders_a_run_in_which_nothing_was_selected() {
 #[test]
 fn every_format_renders_the_same_run_the_same_way() {
     for format in Format::ALL {
-        for report in [one_of_each(), all_green(), suite(200)] {
+        for report in [one_of_each(), all_green(), suite(60)] {
             assert_eq!(rendered(&report, format), rendered(&report, format), "{format}");
         }
     }

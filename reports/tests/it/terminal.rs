@@ -113,6 +113,7 @@ fn a_long_timeline_is_shortened_and_keeps_the_evidence() {
         for id in 100..400 {
             let mut moment = filler.clone();
             moment.id = id;
+            moment.what = format!("GET /v1/jobs/{id} → 200");
             moment.at_us = 600_000 + id;
             moment.until_us = None;
             cell.timeline.push(moment);
@@ -123,6 +124,62 @@ fn a_long_timeline_is_shortened_and_keeps_the_evidence() {
     assert!(text.lines().count() < 45, "{text}");
     assert!(text.contains("BROKE") && text.contains("DISCARDED") && text.contains("WON"), "{text}");
     assert!(text.contains("moments not shown"), "{text}");
+}
+
+/// A client that polls until something happens.
+fn polling(cell: &mut Cell) {
+    let poll = cell.timeline[0].clone();
+    for id in 100..140 {
+        let mut again = poll.clone();
+        (again.id, again.at_us, again.until_us) = (id, 600_000 + id * 100, Some(600_050 + id * 100));
+        again.who = "wait".into();
+        again.what = "GET /v1/jobs/01a2309b-17c6-715e-bddf-5dfac17c78a8 → 200 running".into();
+        cell.timeline.push(again);
+    }
+}
+
+#[test]
+fn who_polls_is_told_once_with_how_often() {
+    let red = report(vec![CellBuilder::passing("reverse-finish").failing().with(polling).build()]);
+    let text = shown(&red, plain(130, Volume::Normal));
+    assert_eq!(text.matches("GET /v1/jobs/…7c78a8 → 200 running (40 times)").count(), 1, "{text}");
+    assert!(!text.contains("not shown"), "{text}");
+}
+
+#[test]
+fn evidence_is_never_folded_away() {
+    let red =
+        CellBuilder::passing("x").failing().with(polling).with(|cell| cell.promises[0].evidence = vec![120]);
+    let text = shown(&report(vec![red.build()]), plain(130, Volume::Verbose));
+    assert!(text.contains("(20 times)") && text.contains("(19 times)"), "{text}");
+}
+
+#[test]
+fn an_error_beside_a_broken_promise_is_told_too() {
+    let error = CellBuilder::passing("x").error().build().error;
+    let both = CellBuilder::passing("x").failing().with(|cell| cell.error = error);
+    let text = shown(&report(vec![both.build()]), plain(120, Volume::Normal));
+    assert!(text.contains("error  OJ3004: the target answered HTML"), "{text}");
+}
+
+#[test]
+fn of_many_witnesses_the_line_has_the_one_that_says_most() {
+    let cell = CellBuilder::passing("x").with(|cell| {
+        let mut short = cell.witnesses[0].clone();
+        (short.name, short.detail) = ("answered end".into(), "3 answers".into());
+        cell.witnesses.insert(0, short);
+    });
+    let text = shown(&report(vec![cell.build()]), plain(120, Volume::Normal));
+    assert!(text.contains("witness: 8 requests waited on the lock, and 1 more"), "{text}");
+    let cell = CellBuilder::passing("x").with(|cell| cell.witnesses[0].detail = "answered".into());
+    let text = shown(&report(vec![cell.build()]), plain(120, Volume::Normal));
+    assert!(text.contains("witness: overlap: answered"), "{text}");
+}
+
+#[test]
+fn a_name_is_never_broken_at_its_hyphens() {
+    let text = shown(&suite(30), plain(60, Volume::Normal));
+    assert!(text.lines().all(|line| !line.ends_with('-')), "{text}");
 }
 
 #[test]

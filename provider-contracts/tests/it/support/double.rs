@@ -73,7 +73,7 @@ async fn serve(mut stream: TcpStream, acts: Arc<Vec<Act>>, counter: Arc<AtomicUs
             Act::Answer { status, headers, body } => {
                 let mut head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n", body.len());
                 for (name, value) in headers {
-                    head.push_str(&format!("{name}: {value}\r\n"));
+                    head = head + name + ": " + value + "\r\n";
                 }
                 head.push_str("\r\n");
                 if stream.write_all(&[head.as_bytes(), body].concat()).await.is_err() {
@@ -116,7 +116,7 @@ async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> bool {
                 return true;
             }
         }
-        let mut piece = [0; 16 * 1024];
+        let mut piece = vec![0; 16 * 1024];
         match stream.read(&mut piece).await {
             Ok(0) | Err(_) => return false,
             Ok(count) => buffer.extend_from_slice(&piece[..count]),

@@ -9,6 +9,7 @@
   const shown = one("#shown");
   const switches = all(".switch");
   const texts = new Map(cells.map((cell) => [cell, textOf(cell)]));
+  const parts = new WeakMap();
   let zoom = 1;
 
   // What a cell is found by. The timeline is left out: every cell has a client and a provider.
@@ -60,25 +61,28 @@
     cell.scrollIntoView({ block: "nearest" });
   }
 
+  // What hangs on the axis, where it was drawn and how wide.
+  function partsOf(svg) {
+    return all(".m, .t, .k, .v", svg).map((part) => {
+      const place = part.transform.baseVal[0].matrix;
+      const bar = part.matches(".k") ? null : one(":scope > rect", part);
+      return { part, bar, end: one(".e", part), x: place.e, y: place.f, width: bar ? bar.width.baseVal.value : 0 };
+    });
+  }
+
   // Only what hangs on the axis moves, so that text keeps its size.
   function stretch(svg) {
     const left = +svg.dataset.left;
     const right = +svg.dataset.right;
-    const rest = svg.viewBox.baseVal.width - right;
     const at = (x) => left + (x - left) * zoom;
-    const width = at(right) + rest;
+    const width = at(right) + (+svg.dataset.width - right);
     svg.setAttribute("width", width);
     svg.setAttribute("viewBox", `0 0 ${width} ${svg.getAttribute("height")}`);
     for (const band of all(".b", svg)) band.setAttribute("width", width);
-    for (const part of all("[data-x]", svg)) {
-      const y = part.transform.baseVal[0].matrix.f;
-      part.setAttribute("transform", `translate(${at(+part.dataset.x)} ${y})`);
-      if (part.dataset.w === undefined) continue;
-      const wide = +part.dataset.w * zoom;
-      const bar = one("rect", part);
-      if (bar) bar.setAttribute("width", wide);
-      const end = one(".e", part);
-      if (end) end.setAttribute("transform", `translate(${wide} 0)`);
+    for (const { part, bar, end, x, y, width: wide } of parts.get(svg)) {
+      part.setAttribute("transform", `translate(${at(x)} ${y})`);
+      if (bar) bar.setAttribute("width", wide * zoom);
+      if (end) end.setAttribute("transform", `translate(${wide * zoom} 0)`);
     }
   }
 
@@ -91,16 +95,20 @@
 
   function rescale(svg) {
     if ((svg.dataset.zoom || "1") === String(zoom)) return;
-    // The view box is the one of the page as it was written.
-    svg.setAttribute("viewBox", svg.dataset.box);
     stretch(svg);
     svg.dataset.zoom = zoom;
+  }
+
+  function inWords(row) {
+    const [ms, lane, who, what, took, mark] = [...row.cells].map((cell) => cell.textContent);
+    return `${ms} ms, ${lane} ${who}: ${what}${took ? ` (${took})` : ""}${mark ? `, ${mark}` : ""}`;
   }
 
   function tools(figure) {
     const pan = one(".pan", figure);
     const svg = one(".tl", figure);
-    svg.dataset.box = svg.getAttribute("viewBox");
+    svg.dataset.width = svg.getAttribute("width");
+    parts.set(svg, partsOf(svg));
     const bar = document.createElement("div");
     bar.className = "tools";
     const button = (text, name, act) => {
@@ -118,13 +126,17 @@
     told.setAttribute("aria-live", "polite");
     bar.append(told);
     figure.prepend(bar);
-    const moments = all(".m", svg).sort((a, b) => +a.dataset.x - +b.dataset.x || +a.dataset.i - +b.dataset.i);
+    // The table has the moments in order, and in full.
+    const rows = all("tr[data-i]", figure.nextElementSibling);
+    const drawn = new Map(all(".m", svg).map((moment) => [moment.dataset.i, moment]));
+    const moments = rows.map((row) => drawn.get(row.dataset.i));
+    const words = new Map(rows.map((row, index) => [moments[index], inWords(row)]));
     let current = -1;
     const show = (moment) => {
       for (const other of all(".on", svg)) other.classList.remove("on");
       if (!moment) return;
       moment.classList.add("on");
-      told.textContent = one("title", moment).textContent;
+      told.textContent = words.get(moment);
     };
     svg.addEventListener("pointerover", (event) => {
       const moment = event.target.closest(".m");
