@@ -96,6 +96,7 @@ CREATE TABLE callback_events (
     received_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (provider, event_id)
 );
+CREATE INDEX callback_events_of_job ON callback_events (job_id);
 
 CREATE TABLE api_tokens (
     -- SHA-256 of the token: a leaked table opens nothing, and a lookup by hash leaks no timing of the secret.

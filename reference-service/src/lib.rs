@@ -36,6 +36,7 @@ mod config;
 mod defect;
 pub mod domain;
 mod error;
+mod log;
 mod metrics;
 mod provider;
 mod rules;

@@ -11,9 +11,11 @@ use crate::scenario::Span;
 /// Proves that a job API never turns one user intent into two jobs.
 #[derive(Debug, Parser)]
 #[command(name = "onejob", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 all passed · 1 the target broke a promise · 2 usage · 3 inconclusive · 4 nothing \
+#[command(
+    after_help = "Exit codes: 0 all passed · 1 the target broke a promise · 2 usage · 3 inconclusive · 4 nothing \
     selected · 5 flaky · 10 target unreachable or misfit · 11 double, fault or database failed · 12 baseline broken · \
-    20 a defect survived · 21 no failover · 22 regression · 70 a bug in onejob · 130 interrupted")]
+    20 a defect survived · 21 no failover · 22 regression · 70 a bug in onejob · 130 interrupted"
+)]
 pub struct Cli {
     /// Flags that mean the same everywhere.
     #[command(flatten)]
@@ -73,6 +75,8 @@ pub enum Command {
     Target(TargetArgs),
     /// Measure how well this machine can make requests arrive together
     Calibrate(CalibrateArgs),
+    /// Prove that a fallback model may stand in for the primary
+    Contract(ContractArgs),
     /// Render, merge or compare stored reports
     Report(ReportArgs),
     /// Explain an error code
@@ -378,6 +382,14 @@ pub struct CalibrateArgs {
     /// Where the database comes from.
     #[command(flatten)]
     pub postgres: PostgresArgs,
+}
+
+/// `onejob contract`
+#[derive(Debug, Clone, Args)]
+pub struct ContractArgs {
+    /// What to do with contracts.
+    #[command(subcommand)]
+    pub command: onejob_contracts::cli::ContractCommand,
 }
 
 /// `onejob report`

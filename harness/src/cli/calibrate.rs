@@ -39,7 +39,11 @@ pub(super) fn calibrate(global: &Global, args: &CalibrateArgs) -> Result<ExitCod
 }
 
 fn text(out: &mut impl std::io::Write, calibration: &Calibration) -> std::io::Result<()> {
-    writeln!(out, "arrivals: microseconds between the first and the last ({} processors)", calibration.processors)?;
+    writeln!(
+        out,
+        "arrivals: microseconds between the first and the last ({} processors)",
+        calibration.processors
+    )?;
     writeln!(out, "  {:<12} {:>8} {:>7} {:>9} {:>9}", "how", "requests", "rounds", "median", "p99")?;
     for spread in &calibration.spreads {
         let crate::gate::calibrate::Spread { means, requests, rounds, median_us, p99_us } = spread;

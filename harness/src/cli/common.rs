@@ -42,7 +42,8 @@ pub(super) fn term_options(global: &Global, stream: &impl IsTerminal) -> TermOpt
 /// A runtime for a command.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Fault> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| {
-        Fault::new(Code::Bug, "no runtime could be started", "check the limits on threads and files").because(error)
+        Fault::new(Code::Bug, "no runtime could be started", "check the limits on threads and files")
+            .because(error)
     })
 }
 
@@ -59,9 +60,13 @@ pub(super) fn leash() -> Result<Leash, Fault> {
 }
 
 /// Starts or finds Postgres.
-pub(super) async fn postgres(args: &PostgresArgs, leash: &Leash, options: &StartOptions) -> Result<Server, Fault> {
+pub(super) async fn postgres(
+    args: &PostgresArgs,
+    leash: &Leash,
+    options: &StartOptions,
+) -> Result<Server, Fault> {
     let source = Source::choose(args.postgres.name(), args.database_url.clone())?;
-    Ok(Server::start(&source, options, leash, &mut |line: &str| eprintln!("{line}")).await?)
+    Ok(Server::start(&source, options, leash, &|line: &str| eprintln!("{line}")).await?)
 }
 
 /// A report format by its name.
@@ -102,7 +107,6 @@ pub(super) fn load_target(path: Option<&Path>) -> Result<TargetFile, Fault> {
     }
 }
 
-
 /// Turns to true at Ctrl-C or SIGTERM. A second signal ends the process at once; the watchdog cleans up.
 pub(super) fn stop_on_signals() -> watch::Receiver<bool> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -128,7 +132,6 @@ pub(super) fn stop_on_signals() -> watch::Receiver<bool> {
     });
     stopped
 }
-
 
 /// The database of a run, where the target needs one of ours.
 pub(super) struct Ground {
@@ -156,7 +159,8 @@ impl Ground {
         let databases = Databases::open(&server, leash, ahead.min(8)).await?;
         let program = program()?;
         let migrate = async |url: String| {
-            let mut placeholders = Placeholders::of(target, &program, &std::collections::BTreeMap::new(), &[]);
+            let mut placeholders =
+                Placeholders::of(target, &program, &std::collections::BTreeMap::new(), &[]);
             placeholders.set("database.url", url);
             migrated(&placeholders.argv(&command.migrate)?).await
         };
@@ -181,16 +185,17 @@ impl Ground {
 /// Runs the target's own migrations on a new database.
 async fn migrated(argv: &[String]) -> Result<(), Fault> {
     let [program, arguments @ ..] = argv else { return Ok(()) };
-    let output = tokio::process::Command::new(program).args(arguments).kill_on_drop(true).output().await.map_err(
-        |error| {
-            Fault::new(
-                Code::TargetProgram,
-                format!("`migrate` of [target.command] can't be started: `{program}`"),
-                "it is a list of program and arguments; no shell is involved",
-            )
-            .because(error)
-        },
-    )?;
+    let output =
+        tokio::process::Command::new(program).args(arguments).kill_on_drop(true).output().await.map_err(
+            |error| {
+                Fault::new(
+                    Code::TargetProgram,
+                    format!("`migrate` of [target.command] can't be started: `{program}`"),
+                    "it is a list of program and arguments; no shell is involved",
+                )
+                .because(error)
+            },
+        )?;
     if output.status.success() {
         return Ok(());
     }
@@ -201,7 +206,6 @@ async fn migrated(argv: &[String]) -> Result<(), Fault> {
         "run `migrate` of [target.command] by hand on an empty database",
     ))
 }
-
 
 /// Processors that this process may use.
 pub(super) fn processors() -> usize {

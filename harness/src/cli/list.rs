@@ -19,7 +19,8 @@ use crate::{
 };
 
 pub(super) fn list(args: &ListArgs) -> Result<ExitCode, Fault> {
-    let selection = Selection { filters: args.filter.clone(), tags: args.tag.clone(), ..Selection::default() };
+    let selection =
+        Selection { filters: args.filter.clone(), tags: args.tag.clone(), ..Selection::default() };
     // A list is of no target, so nothing is left out for want of a capability.
     let cells = plan(load(&args.scenarios)?, &selection, &BTreeSet::new(), &BTreeMap::new());
     let mut scenarios: Vec<(Loaded, usize)> = Vec::new();

@@ -3,6 +3,7 @@
 mod args;
 mod calibrate;
 mod common;
+mod contract;
 mod documents;
 mod explain;
 mod list;
@@ -34,12 +35,13 @@ pub fn main(cli: Cli) -> ExitCode {
 fn dispatch(cli: Cli) -> Result<ExitCode, Fault> {
     let global = cli.global;
     match cli.command {
-        Command::Run(args) => run::run(&global, args),
-        Command::Prove(args) => prove::prove(&global, args),
+        Command::Run(args) => run::run(&global, &args),
+        Command::Prove(args) => prove::prove(&global, &args),
         Command::List(args) => list::list(&args),
-        Command::Serve(args) => serve::serve(*args),
+        Command::Serve(args) => serve::serve(&args),
         Command::Target(args) => target::target(&args),
         Command::Calibrate(args) => calibrate::calibrate(&global, &args),
+        Command::Contract(args) => contract::contract(args),
         Command::Report(args) => report::report(&global, args),
         Command::Explain(args) => explain::explain(&args),
         Command::Schema(args) => documents::schema(&args),

@@ -15,10 +15,11 @@ use crate::{
     prove::{Culprit, Effort, KillMatrix, Trial, prove as try_all},
 };
 
-pub(super) fn prove(global: &Global, args: ProveArgs) -> Result<ExitCode, Fault> {
+pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault> {
     let target = load_target(None)?;
     let defects = culprits(&args.defect)?;
-    let selection = Selection { filters: args.filter.clone(), tags: args.tag.clone(), ..Selection::default() };
+    let selection =
+        Selection { filters: args.filter.clone(), tags: args.tag.clone(), ..Selection::default() };
     let cells = plan(load(&args.scenarios)?, &selection, &target.capabilities(), &target.settings);
     if cells.is_empty() {
         eprintln!("nothing is selected: `onejob list` shows the scenarios");
@@ -45,7 +46,11 @@ pub(super) fn prove(global: &Global, args: ProveArgs) -> Result<ExitCode, Fault>
         let mut tell = |defect: Option<&str>, scenario: &str, trial: &Trial| {
             count += 1;
             if !quiet {
-                eprintln!("{count:>5}  {:<28} {scenario:<36} {}", defect.unwrap_or("(honest)"), word(defect, trial));
+                eprintln!(
+                    "{count:>5}  {:<28} {scenario:<36} {}",
+                    defect.unwrap_or("(honest)"),
+                    word(defect, trial)
+                );
             }
         };
         let effort = Effort { all: args.all, parallel };
@@ -126,6 +131,6 @@ fn table(out: &mut impl std::io::Write, matrix: &KillMatrix, all: bool) -> std::
         matrix.defects.len(),
         matrix.scenarios.len(),
         if all { "every pair tried" } else { "first killers only" },
-        matrix.duration_us as f64 / 1e6,
+        std::time::Duration::from_micros(matrix.duration_us).as_secs_f64(),
     )
 }

@@ -20,7 +20,11 @@ pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Faul
         ReportCommand::Merge { files, format } => {
             let reports = files.iter().map(|file| read_report(file)).collect::<Result<Vec<_>, _>>()?;
             let merged = merge::merge(&reports).map_err(|error| {
-                Fault::new(Code::ReportUnreadable, error.to_string(), "give the report of every shard, each once")
+                Fault::new(
+                    Code::ReportUnreadable,
+                    error.to_string(),
+                    "give the report of every shard, each once",
+                )
             })?;
             show(global, &merged, &format)?;
         }
@@ -43,7 +47,9 @@ fn show(global: &Global, report: &RunReport, format: &str) -> Result<(), Fault> 
     match onejob_reports::render(report, format, &mut out) {
         Ok(()) => written(out.flush()),
         Err(onejob_reports::format::RenderError::Io(error)) => written(Err(error)),
-        Err(error) => Err(Fault::new(Code::Bug, "the report can't be rendered", "please report this").because(error)),
+        Err(error) => {
+            Err(Fault::new(Code::Bug, "the report can't be rendered", "please report this").because(error))
+        }
     }
 }
 

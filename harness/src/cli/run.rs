@@ -22,8 +22,8 @@ use crate::{
     target::TargetFile,
 };
 
-pub(super) fn run(global: &Global, args: RunArgs) -> Result<ExitCode, Fault> {
-    let outputs = Outputs::parse(&args)?;
+pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
+    let outputs = Outputs::parse(args)?;
     let target = load_target(args.target.as_deref())?;
     check_defects(&target, args.target.is_none(), &args.defect)?;
     let store = Store::new(&args.store);
@@ -42,7 +42,7 @@ pub(super) fn run(global: &Global, args: RunArgs) -> Result<ExitCode, Fault> {
     let runtime = common::runtime()?;
     // A second line of defence: the history is clean already.
     let secrets = target.hidden.values().iter().fold(redact::Secrets::new(), |all, value| all.value(value));
-    let report = runtime.block_on(carry_out(global, &args, target, planned, &store, &outputs))?;
+    let report = runtime.block_on(carry_out(global, args, target, planned, &store, &outputs))?;
     let mut report = secrets.report(report);
     if args.flaky.is_some() {
         engine::forgive(&mut report);
@@ -59,7 +59,11 @@ fn check_defects(target: &TargetFile, built_in: bool, names: &[String]) -> Resul
     if names.is_empty() {
         return Ok(());
     }
-    let takes = target.target.command.as_ref().is_some_and(|command| command.start.iter().any(|part| part == "{defects}"));
+    let takes = target
+        .target
+        .command
+        .as_ref()
+        .is_some_and(|command| command.start.iter().any(|part| part == "{defects}"));
     if !takes {
         return Err(Fault::new(
             Code::DefectElsewhere,
@@ -149,15 +153,9 @@ async fn carry_out(
 }
 
 fn replay(args: &RunArgs, seed: u64) -> String {
-    let mut flags = String::new();
-    if let Some(target) = &args.target {
-        flags.push_str(&format!(" --target {}", target.display()));
-    }
-    for defect in &args.defect {
-        flags.push_str(&format!(" --defect {defect}"));
-    }
-    flags.push_str(&format!(" --seed {seed}"));
-    flags
+    let target = args.target.iter().map(|target| format!(" --target {}", target.display()));
+    let defects = args.defect.iter().map(|defect| format!(" --defect {defect}"));
+    target.chain(defects).chain([format!(" --seed {seed}")]).collect()
 }
 
 /// Where reports go.
@@ -169,13 +167,14 @@ struct Outputs {
 impl Outputs {
     fn parse(args: &RunArgs) -> Result<Self, Fault> {
         let file = |text: &String| {
-            let (name, path) = text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or_else(|| {
-                Fault::new(
-                    Code::UnknownFormat,
-                    format!("`--report {text}` names no file"),
-                    "write FORMAT=PATH, for example `--report junit=report.xml`",
-                )
-            })?;
+            let (name, path) =
+                text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or_else(|| {
+                    Fault::new(
+                        Code::UnknownFormat,
+                        format!("`--report {text}` names no file"),
+                        "write FORMAT=PATH, for example `--report junit=report.xml`",
+                    )
+                })?;
             Ok((common::format(name)?, PathBuf::from(path)))
         };
         Ok(Self {
@@ -198,7 +197,8 @@ impl Outputs {
     fn write(&self, report: &RunReport) -> Result<(), Fault> {
         if self.stdout != Format::Term {
             let mut out = std::io::stdout().lock();
-            onejob_reports::render(report, self.stdout, &mut out).map_err(|error| unwritable("standard output", error))?;
+            onejob_reports::render(report, self.stdout, &mut out)
+                .map_err(|error| unwritable("standard output", error))?;
             out.flush().map_err(|error| unwritable("standard output", error))?;
         }
         for (format, path) in &self.files {

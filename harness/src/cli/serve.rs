@@ -11,7 +11,7 @@ use super::{
 };
 use crate::fail::{Code, Fault};
 
-pub(super) fn serve(args: ServeArgs) -> Result<ExitCode, Fault> {
+pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Fault> {
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_env_filter(
@@ -21,7 +21,7 @@ pub(super) fn serve(args: ServeArgs) -> Result<ExitCode, Fault> {
         .init();
     let runtime = common::runtime()?;
     if args.migrate_only {
-        runtime.block_on(onejob_reference::migrate(&args.database_url)).map_err(fault)?;
+        runtime.block_on(onejob_reference::migrate(&args.database_url)).map_err(|error| fault(&error))?;
         return Ok(ExitCode::Success);
     }
     let config = config(args)?;
@@ -35,7 +35,7 @@ pub(super) fn serve(args: ServeArgs) -> Result<ExitCode, Fault> {
                 let _ = out.flush();
             }
         });
-        onejob_reference::serve(config, ready, told_to_stop()).await.map_err(fault)
+        onejob_reference::serve(config, ready, told_to_stop()).await.map_err(|error| fault(&error))
     })?;
     Ok(ExitCode::Success)
 }
@@ -43,7 +43,8 @@ pub(super) fn serve(args: ServeArgs) -> Result<ExitCode, Fault> {
 async fn told_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return std::future::pending().await;
     };
@@ -53,11 +54,13 @@ async fn told_to_stop() {
     }
 }
 
-fn config(args: ServeArgs) -> Result<Config, Fault> {
+fn config(args: &ServeArgs) -> Result<Config, Fault> {
     let tokens = args
         .token
         .iter()
-        .map(|text| pair("--token", text).map(|(owner, secret)| Token::new(owner, secret, Principal::Operator)))
+        .map(|text| {
+            pair("--token", text).map(|(owner, secret)| Token::new(owner, secret, Principal::Operator))
+        })
         .collect::<Result<_, _>>()?;
     let providers = args
         .provider
@@ -72,7 +75,7 @@ fn config(args: ServeArgs) -> Result<Config, Fault> {
         .collect::<Result<_, _>>()?;
     let defects = args.defect.iter().map(|name| defect(name)).collect::<Result<_, _>>()?;
     Ok(Config {
-        database_url: args.database_url,
+        database_url: args.database_url.clone(),
         listen: args.listen,
         role: match args.role {
             ServeRole::Api => Role::Api,
@@ -119,9 +122,11 @@ fn defect(name: &str) -> Result<Defect, Fault> {
     name.parse().map_err(|_| common::unknown_defect(name))
 }
 
-fn fault(error: Error) -> Fault {
-    let (code, help) = match &error {
-        Error::Bind { .. } => (Code::PortInUse, "give another address with --listen; port 0 takes a free one"),
+fn fault(error: &Error) -> Fault {
+    let (code, help) = match error {
+        Error::Bind { .. } => {
+            (Code::PortInUse, "give another address with --listen; port 0 takes a free one")
+        }
         Error::Config(_) => (Code::BadFlag, "see `onejob serve --help`"),
         Error::Database { .. } => (Code::PostgresRefused, "check --database-url and that the server runs"),
         Error::NotMigrated { .. } | Error::Migration { .. } => {

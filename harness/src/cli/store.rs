@@ -41,7 +41,7 @@ impl Store {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => fs::create_dir_all(&folder),
         };
-        made.map_err(|error| self.unwritable(&folder, error))
+        made.map_err(|error| unwritable(&folder, error))
     }
 
     /// Keeps a cell's history: a line that says what it is, then an event a line.
@@ -62,7 +62,7 @@ impl Store {
         let saved = fs::create_dir_all(&self.0)
             .and_then(|()| fs::write(&draft, serde_json::to_vec_pretty(report)?))
             .and_then(|()| fs::rename(&draft, &file));
-        saved.map_err(|error| self.unwritable(&file, error))
+        saved.map_err(|error| unwritable(&file, error))
     }
 
     /// The cells that did not pass in the last run.
@@ -70,15 +70,15 @@ impl Store {
         let report = read_report(&self.report_file())?;
         Ok(not_passed(&report))
     }
+}
 
-    fn unwritable(&self, path: &Path, error: io::Error) -> Fault {
-        Fault::new(
-            Code::OutputUnwritable,
-            format!("{} can't be written", path.display()),
-            "give another folder with --store",
-        )
-        .because(error)
-    }
+fn unwritable(path: &Path, error: io::Error) -> Fault {
+    Fault::new(
+        Code::OutputUnwritable,
+        format!("{} can't be written", path.display()),
+        "give another folder with --store",
+    )
+    .because(error)
 }
 
 /// Reads a stored report.

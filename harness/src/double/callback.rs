@@ -44,15 +44,12 @@ impl Callback {
             "attempt": call.attempt.as_deref().map(number_or_text),
             "reference": reference(number),
         });
-        match result {
-            Some(text) => {
-                body["status"] = json!("succeeded");
-                body["result"] = json!(text);
-            }
-            None => {
-                body["status"] = json!("failed");
-                body["error"] = json!({ "code": "rejected", "message": "nothing was done" });
-            }
+        if let Some(text) = result {
+            body["status"] = json!("succeeded");
+            body["result"] = json!(text);
+        } else {
+            body["status"] = json!("failed");
+            body["error"] = json!({ "code": "rejected", "message": "nothing was done" });
         }
         let headers = BTreeMap::from([("content-type".to_owned(), "application/json".to_owned())]);
         Ok(Self {

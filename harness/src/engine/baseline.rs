@@ -2,11 +2,7 @@
 
 use onejob_reports::model::{Outcome, Verdict};
 
-use super::{
-    cell,
-    plan::PlannedCell,
-    world::Grounds,
-};
+use super::{cell, plan::PlannedCell, world::Grounds};
 use crate::{
     fail::{Code, Fault},
     history::{Event, Kind},
@@ -51,18 +47,17 @@ pub async fn baseline(grounds: &Grounds) -> Result<(), Fault> {
     }
     known_states(grounds, &played.events)?;
     // Promises are for the scenarios to judge: here only the adapter is on trial.
-    let broke =
-        report.promises.iter().find(|p| p.outcome == Outcome::Broke && p.name.starts_with("expect:"));
+    let broke = report.promises.iter().find(|p| p.outcome == Outcome::Broke && p.name.starts_with("expect:"));
     if report.verdict == Verdict::Pass || broke.is_none() && report.verdict == Verdict::Fail {
         return Ok(());
     }
     let missing = report.witnesses.iter().find(|witness| !witness.seen);
     let why = broke.map(|promise| promise.sentence.clone()).or(missing.map(|witness| witness.detail.clone()));
-    let seen: String = report
-        .timeline
-        .iter()
+    let lines = report.timeline.iter();
+    let seen: Vec<String> = lines
         .map(|moment| format!("\n    {:>7} µs  {:<8} {}", moment.at_us, moment.who, moment.what))
         .collect();
+    let seen = seen.concat();
     Err(Fault::new(
         Code::Baseline,
         format!("one plain submit does not work, so no race was tried: {}{seen}", why.unwrap_or_default()),

@@ -41,7 +41,13 @@ pub async fn play(grounds: &Grounds, planned: PlannedCell) -> Played {
         Ok(world) => world,
         Err(fault) => {
             let duration_us = micros(began);
-            return Played { planned, events: Vec::new(), fault: Some(fault), duration_us, setup_us: duration_us };
+            return Played {
+                planned,
+                events: Vec::new(),
+                fault: Some(fault),
+                duration_us,
+                setup_us: duration_us,
+            };
         }
     };
     let built = micros(began);
@@ -104,7 +110,11 @@ impl Played {
             duration_us: self.duration_us,
             setup_us: self.setup_us,
             gate: report::gates(&self.events),
-            promises: judgement.promises.iter().map(|(j, rounds)| report::promise(j, rounds, loaded)).collect(),
+            promises: judgement
+                .promises
+                .iter()
+                .map(|(j, rounds)| report::promise(j, rounds, loaded))
+                .collect(),
             witnesses: witnesses(judgement),
             error: self.fault.as_ref().map(CellError::from),
             timeline: report::timeline(&self.events, judgement),
@@ -119,8 +129,10 @@ impl Played {
     #[must_use]
     pub fn judge_together(together: &[Self], replay: impl Fn(&PlannedCell) -> String) -> Vec<Cell> {
         let views: Vec<_> = together.iter().map(Self::views).collect();
-        let mut judgements: Vec<_> = together.iter().zip(&views).map(|(played, views)| played.judge(views)).collect();
-        let alike = together.first().and_then(|played| played.planned.loaded.scenario.invariants.alike.as_ref());
+        let mut judgements: Vec<_> =
+            together.iter().zip(&views).map(|(played, views)| played.judge(views)).collect();
+        let alike =
+            together.first().and_then(|played| played.planned.loaded.scenario.invariants.alike.as_ref());
         if let Some(alike) = alike {
             let seen: Vec<Seen<'_>> = together
                 .iter()
@@ -135,13 +147,17 @@ impl Played {
                 judgement.add(alike);
             }
         }
-        together.iter().zip(judgements).map(|(played, judged)| played.report(&judged, replay(&played.planned))).collect()
+        together
+            .iter()
+            .zip(judgements)
+            .map(|(played, judged)| played.report(&judged, replay(&played.planned)))
+            .collect()
     }
 }
 
 /// The report's cell for one that wasn't played.
 #[must_use]
-pub fn skipped(planned: &PlannedCell, reason: &str, replay: String) -> Cell {
+pub(super) fn skipped(planned: &PlannedCell, reason: &str, replay: String) -> Cell {
     Cell { verdict: Verdict::Skipped, skipped: Some(reason.to_owned()), ..blank(planned, replay) }
 }
 

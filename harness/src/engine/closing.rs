@@ -30,7 +30,7 @@ use crate::{
 const COME_HOME: Duration = Duration::from_secs(2);
 
 /// Closes a round.
-pub async fn close(
+pub(super) async fn close(
     world: &Arc<World>,
     round: u32,
     pending: Vec<JoinHandle<Result<(), Fault>>>,
@@ -38,15 +38,14 @@ pub async fn close(
 ) -> Result<(), Fault> {
     let mut home = Box::pin(join_all(pending));
     let soon = deadline.min(Instant::now() + COME_HOME);
-    let ended = match timeout_at(soon, &mut home).await {
-        Ok(ended) => ended,
-        Err(_) => {
-            // Synchronous services answer when the provider does: whatever is still held is let go.
-            if let Some(double) = &world.double {
-                double.abandon(round);
-            }
-            home.await
+    let ended = if let Ok(ended) = timeout_at(soon, &mut home).await {
+        ended
+    } else {
+        // Synchronous services answer when the provider does: whatever is still held is let go.
+        if let Some(double) = &world.double {
+            double.abandon(round);
         }
+        home.await
     };
     for result in ended {
         joined(result)?;
@@ -83,7 +82,8 @@ pub async fn close(
 
 async fn read(world: &Arc<World>, round: u32, owner: &str, job: &str, _: &Operation) -> Result<(), Fault> {
     let step = reading(owner);
-    let nothing_fresh = Fresh { keys: BTreeMap::new(), markers: BTreeMap::new(), began: jiff::Timestamp::now() };
+    let nothing_fresh =
+        Fresh { keys: BTreeMap::new(), markers: BTreeMap::new(), began: jiff::Timestamp::now() };
     let about = About { job: Some(job.to_owned()), version: None };
     let out = prepare(world, &nothing_fresh, ("closing", &step), 0, &about).await?;
     exchange(world.clone(), round, out).await
@@ -95,9 +95,10 @@ fn reading(owner: &str) -> Step {
 }
 
 fn record_log(world: &World, round: u32, job: &str, entry: &BTreeMap<String, String>) {
-    let service_us = entry.get("at").and_then(|at| at.parse::<jiff::Timestamp>().ok()).map(|at| {
-        u64::try_from(at.as_microsecond()).unwrap_or(0).saturating_sub(world.recorder.wall_us())
-    });
+    let service_us = entry
+        .get("at")
+        .and_then(|at| at.parse::<jiff::Timestamp>().ok())
+        .map(|at| u64::try_from(at.as_microsecond()).unwrap_or(0).saturating_sub(world.recorder.wall_us()));
     world.recorder.record(
         round,
         Kind::Logged {
@@ -138,7 +139,8 @@ async fn list(
     };
     let fields = |entry: &Value| {
         let read = list.reads.iter();
-        read.filter_map(|(field, at)| entry.pointer(at).and_then(text).map(|value| (field.clone(), value))).collect()
+        read.filter_map(|(field, at)| entry.pointer(at).and_then(text).map(|value| (field.clone(), value)))
+            .collect()
     };
     Ok(entries.iter().map(fields).collect())
 }

@@ -27,7 +27,8 @@ pub(super) async fn deliver(
     let (name, step) = step;
     let operation = operation(world, step.act, &step.with)?;
     let body: Value = serde_json::from_str(&callback.body).map_err(|error| {
-        Fault::new(Code::DoubleFailed, "the double made a callback that is no JSON", "please report this").because(error)
+        Fault::new(Code::DoubleFailed, "the double made a callback that is no JSON", "please report this")
+            .because(error)
     })?;
     let now = jiff::Timestamp::now().as_second().unsigned_abs();
     let wanted = step.with.signature.unwrap_or(Signature::Valid);
@@ -63,7 +64,12 @@ pub(super) async fn deliver(
         job: about.job.clone().or_else(|| callback.identity.clone()),
         replica,
         client,
-        prepared: Prepared { method: rendered.method, path: rendered.path, headers, body: rendered.body.unwrap_or_default() },
+        prepared: Prepared {
+            method: rendered.method,
+            path: rendered.path,
+            headers,
+            body: rendered.body.unwrap_or_default(),
+        },
         operation,
     })
 }

@@ -27,7 +27,7 @@ const PATIENCE: Patience = Patience {
 };
 
 /// A request that was sent on its own task.
-pub type Sending = JoinHandle<Result<(), Fault>>;
+pub(super) type Sending = JoinHandle<Result<(), Fault>>;
 
 /// Records that a request leaves.
 fn sent(world: &World, round: u32, out: &Outgoing) {
@@ -62,22 +62,22 @@ fn ended(world: &World, round: u32, out: &Outgoing, outcome: &Outcome) -> Result
             world.recorder.record_at(raw.done_at, round, Kind::Answered { request: out.id, answer });
         }
         Err(loss) => {
-            let lost = Kind::Unanswered { request: out.id, how: loss.how, detail: loss.detail.clone() };
-            world.recorder.record_at(loss.at, round, lost);
+            let unanswered = Kind::Unanswered { request: out.id, how: loss.how, detail: loss.detail.clone() };
+            world.recorder.record_at(loss.at, round, unanswered);
         }
     }
     Ok(())
 }
 
 /// Sends one request and waits for its answer.
-pub async fn exchange(world: Arc<World>, round: u32, out: Outgoing) -> Result<(), Fault> {
+pub(super) async fn exchange(world: Arc<World>, round: u32, out: Outgoing) -> Result<(), Fault> {
     let deadline = Instant::now() + world.target.target.answer_within.0;
     let outcome = out.client.send(&out.prepared, deadline, || sent(&world, round, &out)).await;
     ended(&world, round, &out, &outcome)
 }
 
 /// Sends requests one by one into a lock that all of them run into, and lifts it once they wait there.
-pub async fn through_lock(
+pub(super) async fn through_lock(
     world: Arc<World>,
     round: u32,
     step: &str,
@@ -94,7 +94,7 @@ pub async fn through_lock(
 }
 
 /// A lock that requests or decisions run into.
-pub struct Armed<'a> {
+pub(super) struct Armed<'a> {
     /// The step that it belongs to.
     pub step: &'a str,
     /// The lock.
@@ -106,7 +106,7 @@ pub struct Armed<'a> {
 }
 
 /// Locks the table that every creation and every decision writes to.
-pub async fn arm(world: &World, round: u32, step: &str, expected: u32) -> Result<LockGate, Fault> {
+pub(super) async fn arm(world: &World, round: u32, step: &str, expected: u32) -> Result<LockGate, Fault> {
     let (Some(url), Some(database)) = (&world.database_url, &world.target.target.database) else {
         return Err(Fault::new(
             Code::Bug,
@@ -122,7 +122,7 @@ pub async fn arm(world: &World, round: u32, step: &str, expected: u32) -> Result
 
 impl Armed<'_> {
     /// Waits until all that are expected wait behind the lock, or no further one comes, and lifts it.
-    pub async fn open(mut self, world: &World, round: u32, deadline: Instant) -> Result<(), Fault> {
+    pub(super) async fn open(mut self, world: &World, round: u32, deadline: Instant) -> Result<(), Fault> {
         let waiting = self.gate.wait_for(self.expected, PATIENCE, deadline).await?.all();
         let early = world.recorder.look(|events| {
             let answered = events.iter().filter(|event| match &event.kind {
@@ -188,10 +188,16 @@ impl Watch for Teller {
 }
 
 /// Sends all but the last bytes of every request, then the last bytes at once.
-pub async fn at_once(world: Arc<World>, round: u32, step: String, outgoing: Vec<Outgoing>) -> Result<(), Fault> {
+pub(super) async fn at_once(
+    world: Arc<World>,
+    round: u32,
+    step: String,
+    outgoing: Vec<Outgoing>,
+) -> Result<(), Fault> {
     let h2 = world.target.target.http == Http::H2;
     let gate = if h2 { "arrival-h2" } else { "arrival-h1" };
-    let armed = Kind::GateArmed { step: step.clone(), gate: gate.to_owned(), expected: count(outgoing.len()) };
+    let armed =
+        Kind::GateArmed { step: step.clone(), gate: gate.to_owned(), expected: count(outgoing.len()) };
     world.recorder.record(round, armed);
     let Some(first) = outgoing.first() else { return Ok(()) };
     // One connection, or one listener: requests that are to arrive together go to one replica.

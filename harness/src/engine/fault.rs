@@ -9,8 +9,8 @@ use super::world::World;
 use crate::{
     fail::{Code, Fault},
     fault::{
-        Armed, Direction, Ending, GroupSignal, Hit, HttpFault, Matching, NetFault, Proxy, ProxyFault, Swallowed, Times,
-        When,
+        Armed, Direction, Ending, GroupSignal, Hit, HttpFault, Matching, NetFault, Proxy, ProxyFault,
+        Swallowed, Times, When,
     },
     gate::LockGate,
     history::Kind,
@@ -22,7 +22,7 @@ const LOCK_WITHIN: Duration = Duration::from_secs(5);
 
 /// Faults that are in force, by their names in the scenario.
 #[derive(Debug, Default)]
-pub struct Standing(BTreeMap<String, InForce>);
+pub(super) struct Standing(BTreeMap<String, InForce>);
 
 #[derive(Debug)]
 enum InForce {
@@ -60,27 +60,33 @@ impl Terms<'_> {
 
     fn get<T: FromStr>(&self, key: &str, example: &str) -> Result<Option<T>, Fault> {
         let Some(text) = self.with.get(key) else { return Ok(None) };
-        let parsed = text.parse().map_err(|_| self.wrong(format!("`{key} = \"{text}\"` can't be read"), format!("write it like {key} = \"{example}\"")));
+        let parsed = text.parse().map_err(|_| {
+            self.wrong(
+                format!("`{key} = \"{text}\"` can't be read"),
+                format!("write it like {key} = \"{example}\""),
+            )
+        });
         parsed.map(Some)
     }
 
     fn must<T: FromStr>(&self, key: &str, example: &str) -> Result<T, Fault> {
-        self.get(key, example)?
-            .ok_or_else(|| self.wrong(format!("`{key}` is missing"), format!("say {key} = \"{example}\" in with.fault")))
+        self.get(key, example)?.ok_or_else(|| {
+            self.wrong(format!("`{key}` is missing"), format!("say {key} = \"{example}\" in with.fault"))
+        })
     }
 
     fn direction(&self) -> Result<Direction, Fault> {
         // Who calls and who is called at each place.
-        let (caller, called) = match place(self.name) {
+        let (near, far) = match place(self.name) {
             "client" => ("client", "service"),
             place => ("service", place),
         };
-        match self.with.get("to").map_or(caller, String::as_str) {
-            to if to == caller => Ok(Direction::ToClient),
-            to if to == called => Ok(Direction::ToUpstream),
+        match self.with.get("to").map_or(near, String::as_str) {
+            to if to == near => Ok(Direction::ToClient),
+            to if to == far => Ok(Direction::ToUpstream),
             other => Err(self.wrong(
                 format!("nothing goes to `{other}` here"),
-                format!("write to = \"{called}\" or to = \"{caller}\""),
+                format!("write to = \"{far}\" or to = \"{near}\""),
             )),
         }
     }
@@ -89,7 +95,9 @@ impl Terms<'_> {
         match self.with.get("ending").map_or("close", String::as_str) {
             "close" => Ok(Ending::Close),
             "reset" => Ok(Ending::Reset),
-            other => Err(self.wrong(format!("a connection can't end by `{other}`"), "write `close` or `reset`")),
+            other => {
+                Err(self.wrong(format!("a connection can't end by `{other}`"), "write `close` or `reset`"))
+            }
         }
     }
 
@@ -126,21 +134,34 @@ impl Terms<'_> {
                 let when = match (self.get("bytes", "120")?, self.get::<Span>("after", "30ms")?) {
                     (Some(count), None) => When::Bytes { direction: self.direction()?, count },
                     (None, Some(after)) => When::After(after.0),
-                    _ => return Err(self.wrong("a cut is made after `bytes` or `after` a time", "say exactly one of them")),
+                    _ => {
+                        return Err(self.wrong(
+                            "a cut is made after `bytes` or `after` a time",
+                            "say exactly one of them",
+                        ));
+                    }
                 };
                 net(NetFault::Cut { when, ending: self.ending()? })
             }
-            "delay" => net(NetFault::Delay { direction: self.direction()?, by: self.must::<Span>("by", "200ms")?.0 }),
-            "throttle" => {
-                net(NetFault::Throttle { direction: self.direction()?, rate: self.must::<NonZeroU32>("rate", "2000")? })
+            "delay" => {
+                net(NetFault::Delay { direction: self.direction()?, by: self.must::<Span>("by", "200ms")?.0 })
             }
+            "throttle" => net(NetFault::Throttle {
+                direction: self.direction()?,
+                rate: self.must::<NonZeroU32>("rate", "2000")?,
+            }),
             "blackhole" => net(NetFault::Blackhole { direction: self.direction()? }),
             "refuse" => net(NetFault::Refuse),
             "hold" => http(HttpFault::Hold),
             "drop-answer" => http(HttpFault::DropAnswer { then: self.swallowed()? }),
             "duplicate" => {
-                let second = second.ok_or_else(|| self.wrong("there is no second replica", "say with.replica = 2 somewhere"))?;
-                http(HttpFault::Duplicate { second, second_answers: self.with.get("answers").is_some_and(|answers| answers == "2") })
+                let second = second.ok_or_else(|| {
+                    self.wrong("there is no second replica", "say with.replica = 2 somewhere")
+                })?;
+                http(HttpFault::Duplicate {
+                    second,
+                    second_answers: self.with.get("answers").is_some_and(|answers| answers == "2"),
+                })
             }
             other => {
                 return Err(self.wrong(
@@ -155,7 +176,7 @@ impl Terms<'_> {
 /// Where a fault's name says that it is: `client-drop`, `provider-cut`, `database-restart`; anything else is about the
 /// service's process.
 #[must_use]
-pub fn place(name: &str) -> &str {
+pub(super) fn place(name: &str) -> &str {
     match name.split('-').next() {
         Some(place @ ("client" | "provider" | "database")) => place,
         _ => "process",
@@ -163,7 +184,7 @@ pub fn place(name: &str) -> &str {
 }
 
 /// Applies the fault of a step. In force when it returns.
-pub async fn apply(world: &Arc<World>, round: u32, name: &str, step: &Step) -> Result<(), Fault> {
+pub(super) async fn apply(world: &Arc<World>, round: u32, name: &str, step: &Step) -> Result<(), Fault> {
     let fault = step.fault.clone().unwrap_or_default();
     let terms = Terms { step: name, name: &fault, with: &step.with.fault };
     match place(&fault) {
@@ -206,7 +227,11 @@ async fn between(
 /// Owns an armed fault and tells of its hits. Ending the task disarms it.
 async fn tell(world: Arc<World>, round: u32, fault: String, mut armed: Armed) {
     while let Ok(hit) = armed.hit().await {
-        world.recorder.record_at(hit.at, round, Kind::FaultHit { fault: fault.clone(), detail: detail(&hit) });
+        world.recorder.record_at(
+            hit.at,
+            round,
+            Kind::FaultHit { fault: fault.clone(), detail: detail(&hit) },
+        );
     }
     // A fault that has used up its hits stays armed until it is healed: what it did to a connection lasts.
     std::future::pending::<()>().await;
@@ -268,7 +293,12 @@ async fn process(world: &Arc<World>, round: u32, terms: &Terms<'_>, replica: u32
 
 async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(), Fault> {
     let failed = |error: sqlx::Error| {
-        Fault::new(Code::FaultFailed, format!("fault {} could not be applied", terms.name), "see whether the database still runs").because(error)
+        Fault::new(
+            Code::FaultFailed,
+            format!("fault {} could not be applied", terms.name),
+            "see whether the database still runs",
+        )
+        .because(error)
     };
     match terms.kind() {
         "terminate" => {
@@ -282,7 +312,9 @@ async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(
             .map_err(failed)?;
             let ended: i64 = row.try_get(0).map_err(failed)?;
             let detail = format!("{ended} connections of the service ended");
-            world.recorder.record(round, Kind::FaultApplied { fault: terms.name.to_owned(), detail: detail.clone() });
+            world
+                .recorder
+                .record(round, Kind::FaultApplied { fault: terms.name.to_owned(), detail: detail.clone() });
             if ended > 0 {
                 world.recorder.record(round, Kind::FaultHit { fault: terms.name.to_owned(), detail });
             }
@@ -290,7 +322,10 @@ async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(
         "isolation" => {
             let level: String = terms.must("level", "serializable")?;
             if !["serializable", "repeatable read", "read committed"].contains(&level.as_str()) {
-                return Err(terms.wrong(format!("there is no isolation level `{level}`"), "serializable, repeatable read or read committed"));
+                return Err(terms.wrong(
+                    format!("there is no isolation level `{level}`"),
+                    "serializable, repeatable read or read committed",
+                ));
             }
             set_default(world, "default_transaction_isolation", &level).await.map_err(failed)?;
             both(world, round, terms.name, &format!("new transactions are {level}"));
@@ -299,7 +334,9 @@ async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(
         }
         "lock" => {
             let (Some(url), Some(section)) = (&world.database_url, &world.target.target.database) else {
-                return Err(terms.wrong("the target's database isn't ours to lock", "give `[target.database]`"));
+                return Err(
+                    terms.wrong("the target's database isn't ours to lock", "give `[target.database]`")
+                );
             };
             let gate = LockGate::arm(url, &section.jobs_table, LOCK_WITHIN).await?;
             both(world, round, terms.name, &format!("table {} is locked against writes", section.jobs_table));
@@ -331,7 +368,7 @@ async fn set_default(world: &World, name: &str, value: &str) -> Result<(), sqlx:
 }
 
 /// Ends the fault of a step.
-pub async fn heal(world: &Arc<World>, round: u32, name: &str) -> Result<(), Fault> {
+pub(super) async fn heal(world: &Arc<World>, round: u32, name: &str) -> Result<(), Fault> {
     let standing = world.standing.lock().await.0.remove(name);
     match standing {
         Some(InForce::Armed(tasks)) => {
@@ -346,8 +383,12 @@ pub async fn heal(world: &Arc<World>, round: u32, name: &str) -> Result<(), Faul
         Some(InForce::Setting(setting)) => {
             let value = "read committed";
             set_default(world, &setting, value).await.map_err(|error| {
-                Fault::new(Code::FaultFailed, format!("fault {name} could not be lifted"), "see whether the database still runs")
-                    .because(error)
+                Fault::new(
+                    Code::FaultFailed,
+                    format!("fault {name} could not be lifted"),
+                    "see whether the database still runs",
+                )
+                .because(error)
             })?;
         }
         None => return Ok(()),
@@ -357,7 +398,7 @@ pub async fn heal(world: &Arc<World>, round: u32, name: &str) -> Result<(), Faul
 }
 
 /// Ends all faults of a round.
-pub async fn heal_all(world: &Arc<World>, round: u32) -> Result<(), Fault> {
+pub(super) async fn heal_all(world: &Arc<World>, round: u32) -> Result<(), Fault> {
     let names: Vec<String> = world.standing.lock().await.0.keys().cloned().collect();
     for name in names {
         heal(world, round, &name).await?;

@@ -23,12 +23,18 @@ impl From<DoubleError> for Fault {
     fn from(error: DoubleError) -> Self {
         let code = match &error {
             DoubleError::Listen { .. } => Code::PortInUse,
-            DoubleError::BadAddress { .. } | DoubleError::BadName { .. } | DoubleError::BadLocator { .. }
+            DoubleError::BadAddress { .. }
+            | DoubleError::BadName { .. }
+            | DoubleError::BadLocator { .. }
             | DoubleError::UnknownDialect { .. } => Code::TargetProvider,
             DoubleError::BadRule { .. } => Code::ScenarioField,
             _ => Code::DoubleFailed,
         };
-        Self::new(code, error.to_string(), "see `[provider]` in the target file and `[[provider]]` in the scenario")
+        Self::new(
+            code,
+            error.to_string(),
+            "see `[provider]` in the target file and `[[provider]]` in the scenario",
+        )
     }
 }
 
@@ -46,7 +52,12 @@ impl From<OriginError> for Fault {
 
 impl From<FaultError> for Fault {
     fn from(error: FaultError) -> Self {
-        Self::new(Code::FaultFailed, "a fault could not be applied", "run it again; faults need no special rights").because(error)
+        Self::new(
+            Code::FaultFailed,
+            "a fault could not be applied",
+            "run it again; faults need no special rights",
+        )
+        .because(error)
     }
 }
 
@@ -61,9 +72,9 @@ impl From<PostgresError> for Fault {
         let help = error.remedy();
         match error {
             // The target's own migrations have said it better.
-            PostgresError::Migration { cause, .. } if cause.is::<Fault>() => {
-                cause.downcast().map_or_else(|_| Self::new(Code::Migration, "a migration failed", help), |fault| *fault)
-            }
+            PostgresError::Migration { cause, .. } if cause.is::<Fault>() => cause
+                .downcast()
+                .map_or_else(|_| Self::new(Code::Migration, "a migration failed", help), |fault| *fault),
             other => Self::new(code_of(&other), other.to_string(), help),
         }
     }
@@ -71,13 +82,15 @@ impl From<PostgresError> for Fault {
 
 fn code_of(error: &PostgresError) -> Code {
     match error {
-        PostgresError::UnknownSource(_) | PostgresError::NoUrl | PostgresError::BadUrl { .. } => Code::PostgresUrl,
+        PostgresError::UnknownSource(_) | PostgresError::NoUrl | PostgresError::BadUrl { .. } => {
+            Code::PostgresUrl
+        }
         PostgresError::Refused { .. } | PostgresError::Silent { .. } | PostgresError::NotPostgres { .. } => {
             Code::PostgresRefused
         }
-        PostgresError::LoginRefused { .. } | PostgresError::NoSuchDatabase { .. } | PostgresError::Tls { .. } => {
-            Code::PostgresDenied
-        }
+        PostgresError::LoginRefused { .. }
+        | PostgresError::NoSuchDatabase { .. }
+        | PostgresError::Tls { .. } => Code::PostgresDenied,
         PostgresError::MayNotCreate { .. } => Code::PostgresMayNotCreate,
         PostgresError::NoDockerSupport | PostgresError::NoDocker { .. } => Code::DockerAbsent,
         PostgresError::NoImage { .. } => Code::DockerImage,
@@ -88,7 +101,9 @@ fn code_of(error: &PostgresError) -> Code {
         PostgresError::Cluster { .. } => Code::LocalStart,
         PostgresError::Nowhere { .. } => Code::PostgresNowhere,
         PostgresError::Migration { .. } => Code::Migration,
-        PostgresError::TooOld { .. } | PostgresError::Query { .. } | PostgresError::NotOurs { .. } => Code::DatabaseLost,
+        PostgresError::TooOld { .. } | PostgresError::Query { .. } | PostgresError::NotOurs { .. } => {
+            Code::DatabaseLost
+        }
         PostgresError::Leash(_) => Code::Leash,
     }
 }

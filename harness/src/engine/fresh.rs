@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 
 /// The fresh values of a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fresh {
+pub(super) struct Fresh {
     /// Key names to the values sent.
     pub keys: BTreeMap<String, String>,
     /// Payload names to their markers.
@@ -21,7 +21,7 @@ pub struct Fresh {
 impl Fresh {
     /// Makes them from what identifies the round; the same identity gives the same values.
     #[must_use]
-    pub fn of(run: &str, cell: &str, round: u32, scenario: &Scenario) -> Self {
+    pub(super) fn of(run: &str, cell: &str, round: u32, scenario: &Scenario) -> Self {
         let stem = hex(&format!("{run}\0{cell}\0{round}"));
         let steps = || scenario.step.iter().map(|step| &step.with);
         let keys = steps()
@@ -37,7 +37,7 @@ impl Fresh {
 
     /// The payload's JSON: an object, so that services that want one are content, with the marker as text.
     #[must_use]
-    pub fn payload(&self, name: &str) -> Value {
+    pub(super) fn payload(&self, name: &str) -> Value {
         json!({ "text": self.markers.get(name) })
     }
 }

@@ -17,7 +17,12 @@ pub struct Placeholders {
 impl Placeholders {
     /// Values that depend on the target file alone.
     #[must_use]
-    pub fn of(file: &TargetFile, program: &Path, settings: &BTreeMap<String, String>, defects: &[String]) -> Self {
+    pub fn of(
+        file: &TargetFile,
+        program: &Path,
+        settings: &BTreeMap<String, String>,
+        defects: &[String],
+    ) -> Self {
         let mut values = BTreeMap::from([("onejob".to_owned(), program.display().to_string())]);
         for owner in &file.owner {
             if let Some(token) = &owner.token {
@@ -94,7 +99,8 @@ mod tests {
     use super::*;
 
     fn placeholders() -> Placeholders {
-        let mut placeholders = Placeholders { defects: vec!["one".into(), "two".into()], ..Placeholders::default() };
+        let mut placeholders =
+            Placeholders { defects: vec!["one".into(), "two".into()], ..Placeholders::default() };
         placeholders.set("database.url", "postgres://h/d");
         placeholders
     }

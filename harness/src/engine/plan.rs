@@ -69,9 +69,11 @@ pub fn plan(
     });
     match selection.shard {
         // Dealt like cards, so that a slow folder is spread over all shards.
-        Some((index, of)) => {
-            planned.enumerate().filter(|(at, _)| *at as u64 % u64::from(of) == u64::from(index) - 1).map(|(_, c)| c).collect()
-        }
+        Some((index, of)) => planned
+            .enumerate()
+            .filter(|(at, _)| *at as u64 % u64::from(of) == u64::from(index) - 1)
+            .map(|(_, c)| c)
+            .collect(),
         None => planned.collect(),
     }
 }
@@ -79,11 +81,14 @@ pub fn plan(
 impl Selection {
     fn takes(&self, loaded: &Loaded, ids: &BTreeSet<String>) -> bool {
         let scenario = &loaded.scenario;
-        let point: Vec<String> = loaded.at.iter().map(|(dimension, value)| format!("{dimension}={value}")).collect();
+        let point: Vec<String> =
+            loaded.at.iter().map(|(dimension, value)| format!("{dimension}={value}")).collect();
         let tagged = |tag: &String| scenario.tags.contains(tag);
         // A whole name means that scenario alone, though it may be a part of others' names.
-        let named = |word: &str| if ids.contains(word) { scenario.id == word } else { scenario.id.contains(word) };
-        let fits = |word: &str| if word.contains('=') { point.iter().any(|pair| pair == word) } else { named(word) };
+        let named =
+            |word: &str| if ids.contains(word) { scenario.id == word } else { scenario.id.contains(word) };
+        let fits =
+            |word: &str| if word.contains('=') { point.iter().any(|pair| pair == word) } else { named(word) };
         let filtered = |filter: &String| filter.split_whitespace().all(fits);
         (self.filters.is_empty() || self.filters.iter().any(filtered))
             && (self.tags.is_empty() || self.tags.iter().any(tagged))

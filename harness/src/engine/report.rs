@@ -15,7 +15,7 @@ const MOST_MOMENTS: usize = 400;
 
 /// A judged promise, as reports show it.
 #[must_use]
-pub fn promise(judgement: &Judgement, broken_rounds: &[u32], loaded: &Loaded) -> Promise {
+pub(super) fn promise(judgement: &Judgement, broken_rounds: &[u32], loaded: &Loaded) -> Promise {
     let line = match judgement.name.strip_prefix("expect:") {
         Some(step) => {
             let index = loaded.scenario.step.iter().enumerate().position(|(index, s)| s.name(index) == step);
@@ -35,7 +35,7 @@ pub fn promise(judgement: &Judgement, broken_rounds: &[u32], loaded: &Loaded) ->
 
 /// The gates that opened, by name.
 #[must_use]
-pub fn gates(events: &[Event]) -> Option<String> {
+pub(super) fn gates(events: &[Event]) -> Option<String> {
     let gates: BTreeSet<&str> = events
         .iter()
         .filter_map(|event| match &event.kind {
@@ -56,7 +56,7 @@ struct Draft {
 
 /// The timeline of the round that decided the verdict.
 #[must_use]
-pub fn timeline(events: &[Event], judgement: &CellJudgement) -> Vec<Moment> {
+pub(super) fn timeline(events: &[Event], judgement: &CellJudgement) -> Vec<Moment> {
     let round: Vec<&Event> = events.iter().filter(|event| event.round == judgement.round).collect();
     let broken = judgement.promises.iter().filter(|(_, rounds)| rounds.contains(&judgement.round));
     let mut draft = Draft {
@@ -75,7 +75,14 @@ pub fn timeline(events: &[Event], judgement: &CellJudgement) -> Vec<Moment> {
 }
 
 impl Draft {
-    fn push(&mut self, event: &Event, lane: Lane, who: impl Into<String>, what: impl Into<String>, mark: Mark) -> usize {
+    fn push(
+        &mut self,
+        event: &Event,
+        lane: Lane,
+        who: impl Into<String>,
+        what: impl Into<String>,
+        mark: Mark,
+    ) -> usize {
         let mark = if self.broke.contains(&event.seq) { Mark::Broke } else { mark };
         self.moments.push(Moment {
             id: event.seq,
@@ -119,7 +126,13 @@ impl Draft {
                 self.extend(at, event, &format!("no answer ({how:?}: {detail})"), Mark::Unknown);
             }
             Kind::GateArmed { step, gate, expected } => {
-                self.push(event, Lane::Harness, step, format!("{gate} gate closed, {expected} to come"), Mark::Plain);
+                self.push(
+                    event,
+                    Lane::Harness,
+                    step,
+                    format!("{gate} gate closed, {expected} to come"),
+                    Mark::Plain,
+                );
             }
             Kind::GateOpened { step, gate, waiting, expected, spread_us, .. } => {
                 let spread = if *spread_us > 0 { format!(" within {spread_us} µs") } else { String::new() };
@@ -127,9 +140,16 @@ impl Draft {
                 self.push(event, Lane::Harness, step, what, Mark::Plain);
             }
             Kind::Called { call, name, reply, provider, attempt, .. } => {
-                let attempt = attempt.as_ref().map(|number| format!(" for attempt {number}")).unwrap_or_default();
+                let attempt =
+                    attempt.as_ref().map(|number| format!(" for attempt {number}")).unwrap_or_default();
                 let who = format!("call {name}");
-                let at = self.push(event, Lane::Provider, who, format!("{provider} called{attempt} ({reply})"), Mark::Plain);
+                let at = self.push(
+                    event,
+                    Lane::Provider,
+                    who,
+                    format!("{provider} called{attempt} ({reply})"),
+                    Mark::Plain,
+                );
                 self.calls.insert(*call, at);
             }
             Kind::Effect { call } => {
@@ -167,7 +187,9 @@ impl Draft {
             Kind::FaultHealed { fault } => {
                 self.push(event, Lane::Fault, fault, "healed", Mark::Plain);
             }
-            Kind::Logged { what, attempt, detail, service_us, .. } => self.logged(event, what, attempt, detail, *service_us),
+            Kind::Logged { what, attempt, detail, service_us, .. } => {
+                self.logged(event, what, attempt.as_deref(), detail.as_deref(), *service_us);
+            }
             Kind::Kept { attempt, result, .. } => {
                 let who = attempt.as_ref().map_or("job".to_owned(), |number| format!("attempt {number}"));
                 let what = format!("kept for audit: {}", result.as_deref().unwrap_or("a result"));
@@ -192,8 +214,8 @@ impl Draft {
         &mut self,
         event: &Event,
         what: &str,
-        attempt: &Option<String>,
-        detail: &Option<String>,
+        attempt: Option<&str>,
+        detail: Option<&str>,
         service_us: Option<u64>,
     ) {
         let mark = match what {
@@ -208,8 +230,8 @@ impl Draft {
             _ if attempt.is_some() => Lane::Attempt,
             _ => Lane::Service,
         };
-        let who = attempt.as_ref().map_or("job".to_owned(), |number| format!("attempt {number}"));
-        let detail = detail.as_ref().filter(|d| d.len() <= 80).map(|d| format!(" ({d})")).unwrap_or_default();
+        let who = attempt.map_or("job".to_owned(), |number| format!("attempt {number}"));
+        let detail = detail.filter(|d| d.len() <= 80).map(|d| format!(" ({d})")).unwrap_or_default();
         let at = self.push(event, lane, who, format!("{what}{detail}"), mark);
         if let Some(service_us) = service_us {
             self.moments[at].at_us = service_us.saturating_sub(self.began_us);
@@ -226,7 +248,10 @@ fn told(answer: &Answer) -> String {
         words.push(problem.rsplit('/').next().unwrap_or(problem).to_owned());
     }
     if let Some(job) = &answer.job {
-        words.push(format!("job …{}", job.chars().skip(job.chars().count().saturating_sub(6)).collect::<String>()));
+        words.push(format!(
+            "job …{}",
+            job.chars().skip(job.chars().count().saturating_sub(6)).collect::<String>()
+        ));
     }
     if answer.replayed {
         words.push("replayed".to_owned());
@@ -247,7 +272,7 @@ fn mark_of(answer: &Answer) -> Mark {
 
 /// The requests of a round as `curl` commands, in the order of their sending.
 #[must_use]
-pub fn curl(events: &[Event], round: u32) -> Vec<String> {
+pub(super) fn curl(events: &[Event], round: u32) -> Vec<String> {
     const MOST: usize = 40;
     events
         .iter()
@@ -255,14 +280,14 @@ pub fn curl(events: &[Event], round: u32) -> Vec<String> {
         .filter_map(|event| match &event.kind {
             Kind::Sent { step, line, headers, body, .. } if step != "closing" => {
                 let (method, path) = line.split_once(' ').unwrap_or(("GET", line));
-                let mut command = format!("curl -X {method} \"$BASE\"{}", quoted(path));
-                for (name, value) in headers {
-                    command.push_str(&format!(" -H {}", quoted(&format!("{name}: {value}"))));
-                }
-                if let Some(body) = body {
-                    command.push_str(&format!(" -d {}", quoted(body)));
-                }
-                Some(format!("{command}  # {step}"))
+                let mut words =
+                    vec!["curl -X".to_owned(), method.to_owned(), format!("\"$BASE\"{}", quoted(path))];
+                words.extend(
+                    headers.iter().map(|(name, value)| format!("-H {}", quoted(&format!("{name}: {value}")))),
+                );
+                words.extend(body.iter().map(|body| format!("-d {}", quoted(body))));
+                words.push(format!(" # {step}"));
+                Some(words.join(" "))
             }
             _ => None,
         })

@@ -15,7 +15,7 @@ use crate::{
 
 /// A request that is ready to be sent.
 #[derive(Debug, Clone)]
-pub struct Outgoing {
+pub(super) struct Outgoing {
     /// Number within the cell.
     pub id: RequestId,
     /// `STEP` or `STEP.n`.
@@ -42,7 +42,7 @@ pub struct Outgoing {
 
 /// What a request is about.
 #[derive(Debug, Clone, Default)]
-pub struct About {
+pub(super) struct About {
     /// The job's id.
     pub job: Option<String>,
     /// The version for a precondition.
@@ -50,7 +50,7 @@ pub struct About {
 }
 
 /// The operation of the target file that carries out a verb.
-pub fn operation(world: &World, verb: Verb, with: &With) -> Result<Operation, Fault> {
+pub(super) fn operation(world: &World, verb: Verb, with: &With) -> Result<Operation, Fault> {
     let target = &world.target.target;
     let found = match verb {
         Verb::Submit if with.race => target.race.as_ref().map(|race| overlay(&target.submit, race)),
@@ -79,7 +79,7 @@ pub fn operation(world: &World, verb: Verb, with: &With) -> Result<Operation, Fa
 }
 
 /// Makes the `number`-th request of a step; 0 where the step sends only one.
-pub async fn prepare(
+pub(super) async fn prepare(
     world: &World,
     fresh: &Fresh,
     step: (&str, &Step),
@@ -89,7 +89,8 @@ pub async fn prepare(
     let (name, step) = step;
     let with = &step.with;
     let operation = operation(world, step.act, with)?;
-    let owner = if with.owner.as_deref() == Some("nobody") { None } else { world.owner(with.owner.as_deref()) };
+    let owner =
+        if with.owner.as_deref() == Some("nobody") { None } else { world.owner(with.owner.as_deref()) };
     let (client, replica) = world.client(with.replica).await?;
     let values = values(fresh, with, about);
     let mut rendered = render(&operation, &values)?;
@@ -106,7 +107,9 @@ pub async fn prepare(
     if with.key_lines.is_empty() {
         headers.extend(rendered.headers);
     } else {
-        let keyed = |header: &str| operation.headers.iter().any(|(n, v)| n.eq_ignore_ascii_case(header) && v.contains("{key}"));
+        let keyed = |header: &str| {
+            operation.headers.iter().any(|(n, v)| n.eq_ignore_ascii_case(header) && v.contains("{key}"))
+        };
         for (header, value) in rendered.headers {
             if keyed(&header) {
                 headers.extend(with.key_lines.iter().map(|line| (header.clone(), filled(line, fresh, with))));

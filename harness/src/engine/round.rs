@@ -1,18 +1,14 @@
 //! Plays one round of a scenario: the steps in order, then the closing look at everything.
 
-use std::{
-    collections::BTreeSet,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
 use super::{
     closing,
     delivery::deliver,
-    fault,
     exchange::{Armed, Sending, arm, at_once, exchange, through_lock},
+    fault,
     fresh::Fresh,
     request::{About, Outgoing, prepare},
     world::World,
@@ -29,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(4);
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_millis(40);
 
 /// A round in progress.
-pub struct Round<'s> {
+pub(super) struct Round<'s> {
     world: Arc<World>,
     scenario: &'s Scenario,
     number: u32,
@@ -55,11 +51,15 @@ impl From<Fault> for Halt {
 
 impl<'s> Round<'s> {
     /// Prepares a round: fresh values, told to the double and the history.
-    pub fn new(world: Arc<World>, scenario: &'s Scenario, number: u32, fresh: Fresh) -> Result<Self, Fault> {
-        world.recorder.record(
-            number,
-            Kind::RoundStarted { keys: fresh.keys.clone(), payloads: fresh.markers.clone() },
-        );
+    pub(super) fn new(
+        world: Arc<World>,
+        scenario: &'s Scenario,
+        number: u32,
+        fresh: Fresh,
+    ) -> Result<Self, Fault> {
+        world
+            .recorder
+            .record(number, Kind::RoundStarted { keys: fresh.keys.clone(), payloads: fresh.markers.clone() });
         if let Some(double) = &world.double {
             double.script(number, scenario.provider.clone(), fresh.markers.clone())?;
         }
@@ -77,7 +77,7 @@ impl<'s> Round<'s> {
 
     /// Plays it. A step that could not be carried out is in the history and ends the round early; only a broken
     /// harness, double or target is an error.
-    pub async fn play(mut self) -> Result<(), Fault> {
+    pub(super) async fn play(mut self) -> Result<(), Fault> {
         for (index, step) in self.scenario.step.iter().enumerate() {
             let name = step.name(index);
             match self.step(&name, step).await {
@@ -142,9 +142,10 @@ impl<'s> Round<'s> {
     async fn seen(&self, name: &str, condition: &str, step: &Step) -> Result<(), Halt> {
         let round = self.number;
         let (subject, what) = condition.rsplit_once('.').unwrap_or((condition, "arrived"));
-        let seen = self.world.recorder.wait_for(self.deadline_of(step), |events| {
-            happened(events, round, subject, what).then_some(())
-        });
+        let seen = self
+            .world
+            .recorder
+            .wait_for(self.deadline_of(step), |events| happened(events, round, subject, what).then_some(()));
         seen.await.map_err(|_| self.missed(name, format!("{condition} was not seen")))
     }
 
@@ -169,7 +170,9 @@ impl<'s> Round<'s> {
                 }
                 _ => None,
             };
-            double.release_together(self.number, &calls).map_err(|error| self.missed(name, error.to_string()))?;
+            double
+                .release_together(self.number, &calls)
+                .map_err(|error| self.missed(name, error.to_string()))?;
             if let Some((gate, meet)) = gate {
                 let armed = Armed { step: name, gate, expected: meet, requests: &[] };
                 armed.open(&self.world, self.number, deadline).await?;
@@ -177,9 +180,11 @@ impl<'s> Round<'s> {
             for call in calls {
                 let round = self.number;
                 let over = self.world.recorder.wait_for(deadline, |events| {
-                    (happened(events, round, &call, "answered") || happened(events, round, &call, "gone")).then_some(())
+                    (happened(events, round, &call, "answered") || happened(events, round, &call, "gone"))
+                        .then_some(())
                 });
-                over.await.map_err(|_| self.missed(name, format!("call {call} was released and never taken")))?;
+                over.await
+                    .map_err(|_| self.missed(name, format!("call {call} was released and never taken")))?;
             }
         }
         Ok(())
@@ -210,7 +215,8 @@ impl<'s> Round<'s> {
             // The next step begins when the requests have left.
             let left = self.world.recorder.wait_for(self.deadline, |events| {
                 let sent = events.iter().filter(|event| event.round == round);
-                let sent = sent.filter(|event| matches!(&event.kind, Kind::Sent { step, .. } if step_of(step) == name));
+                let sent = sent
+                    .filter(|event| matches!(&event.kind, Kind::Sent { step, .. } if step_of(step) == name));
                 (sent.count() >= times as usize).then_some(())
             });
             return left.await.map_err(|_| self.missed(name, "its requests never left"));
@@ -230,7 +236,8 @@ impl<'s> Round<'s> {
             return Err(self.missed(name, "there is no double to deliver a callback of"));
         };
         self.seen(name, &format!("{call}.arrived"), step).await?;
-        let callback = double.callback(self.number, call).map_err(|error| self.missed(name, error.to_string()))?;
+        let callback =
+            double.callback(self.number, call).map_err(|error| self.missed(name, error.to_string()))?;
         Ok(deliver(&self.world, &callback, (name, step), number, about).await?)
     }
 
@@ -238,13 +245,9 @@ impl<'s> Round<'s> {
         outgoing.into_iter().map(|out| tokio::spawn(exchange(self.world.clone(), self.number, out))).collect()
     }
 
-    async fn race(
-        &self,
-        name: &str,
-        step: &Step,
-        outgoing: Vec<Outgoing>,
-    ) -> Result<Vec<Sending>, Halt> {
-        let gate = step.gate.unwrap_or(if self.has_database { GateChoice::Lock } else { GateChoice::Arrival });
+    async fn race(&self, name: &str, step: &Step, outgoing: Vec<Outgoing>) -> Result<Vec<Sending>, Halt> {
+        let gate =
+            step.gate.unwrap_or(if self.has_database { GateChoice::Lock } else { GateChoice::Arrival });
         let (world, round) = (self.world.clone(), self.number);
         Ok(match gate {
             GateChoice::Lock => through_lock(world, round, name, outgoing, self.deadline_of(step)).await?,
@@ -262,7 +265,9 @@ impl<'s> Round<'s> {
         let wants_version = operation.headers.values().any(|value| value.contains("{version}"));
         let version = match step.with.version.as_deref() {
             Some("none") => None,
-            Some(other) if other != "current" => self.world.recorder.look(|events| version_told(events, round, other)),
+            Some(other) if other != "current" => {
+                self.world.recorder.look(|events| version_told(events, round, other))
+            }
             _ if wants_version => self.current_version(name, step, &job).await?,
             _ => None,
         };
@@ -308,14 +313,14 @@ impl<'s> Round<'s> {
             let now = self.world.recorder.look(<[Event]>::len);
             let wait = (Instant::now() + pause).min(deadline);
             let moved = self.world.recorder.wait_for(wait, |events| (events.len() > now).then_some(()));
-            drop(moved.await);
+            let _ = moved.await;
             pause = (pause * 2).min(LOOK_AT_LEAST_EVERY);
         }
     }
 }
 
 /// Unwraps a finished task. A panic in one is a bug of ours.
-pub fn joined(result: Result<Result<(), Fault>, tokio::task::JoinError>) -> Result<(), Fault> {
+pub(super) fn joined(result: Result<Result<(), Fault>, tokio::task::JoinError>) -> Result<(), Fault> {
     result.unwrap_or_else(|error| {
         Err(Fault::new(Code::Bug, format!("a request's task broke: {error}"), "please report this"))
     })
@@ -328,14 +333,18 @@ fn happened(events: &[Event], round: u32, subject: &str, what: &str) -> bool {
             .iter()
             .filter(|event| event.round == round)
             .filter_map(|event| match &event.kind {
-                Kind::Sent { request, step, .. } if step == subject || step_of(step) == subject => Some(*request),
+                Kind::Sent { request, step, .. } if step == subject || step_of(step) == subject => {
+                    Some(*request)
+                }
                 _ => None,
             })
             .collect();
         if !requests.is_empty() {
             let ended = of_round
                 .filter(|event| match &event.kind {
-                    Kind::Answered { request, .. } | Kind::Unanswered { request, .. } => requests.contains(request),
+                    Kind::Answered { request, .. } | Kind::Unanswered { request, .. } => {
+                        requests.contains(request)
+                    }
                     _ => false,
                 })
                 .count();
@@ -346,7 +355,9 @@ fn happened(events: &[Event], round: u32, subject: &str, what: &str) -> bool {
         return of_round.any(|event| matches!(&event.kind, Kind::FaultHit { fault, .. } if fault == subject));
     }
     let Some((call, passed_on)) = events.iter().find_map(|event| match &event.kind {
-        Kind::Called { call, name, identity, .. } if event.round == round && name == subject => Some((*call, identity)),
+        Kind::Called { call, name, identity, .. } if event.round == round && name == subject => {
+            Some((*call, identity))
+        }
         _ => None,
     }) else {
         return false;
@@ -368,7 +379,11 @@ fn version_told(events: &[Event], round: u32, step: &str) -> Option<String> {
     answers(events, round, step).filter_map(|answer| answer.version.clone()).last()
 }
 
-fn answers<'e>(events: &'e [Event], round: u32, step: &str) -> impl Iterator<Item = &'e crate::history::Answer> {
+fn answers<'e>(
+    events: &'e [Event],
+    round: u32,
+    step: &str,
+) -> impl Iterator<Item = &'e crate::history::Answer> {
     let requests: BTreeSet<u64> = events
         .iter()
         .filter(|event| event.round == round)

@@ -50,7 +50,7 @@ pub async fn run(
     let order: HashMap<String, usize> =
         planned.iter().enumerate().map(|(index, cell)| (cell.name(), index)).collect();
     let mut board = Board::new(&planned, options, tell);
-    let mut tasks = start(grounds, planned, options, &mut board, tell);
+    let mut tasks = start(grounds, &planned, options, &mut board, tell);
     loop {
         tokio::select! {
             biased;
@@ -82,7 +82,7 @@ pub async fn run(
 
 fn start(
     grounds: &Grounds,
-    planned: Vec<PlannedCell>,
+    planned: &[PlannedCell],
     options: &Options,
     board: &mut Board<'_>,
     tell: &mpsc::UnboundedSender<Progress>,
@@ -91,15 +91,19 @@ fn start(
     let places = Arc::new(Semaphore::new(options.parallel.max(1)));
     let mut shared: BTreeMap<String, Arc<Mutex<()>>> = BTreeMap::new();
     for repeat in 1..=options.repeat.max(1) {
-        for cell in &planned {
+        for cell in planned {
             if let Some(reason) = &cell.lacks {
                 if repeat == 1 {
                     board.skip(cell, reason);
                 }
                 continue;
             }
-            let exclusive =
-                cell.loaded.scenario.exclusive.as_ref().map(|name| shared.entry(name.clone()).or_default().clone());
+            let exclusive = cell
+                .loaded
+                .scenario
+                .exclusive
+                .as_ref()
+                .map(|name| shared.entry(name.clone()).or_default().clone());
             let (places, grounds, tell, cell) = (places.clone(), grounds.clone(), tell.clone(), cell.clone());
             tasks.spawn(async move {
                 let _alone = match &exclusive {
@@ -151,7 +155,8 @@ impl<'a> Board<'a> {
 
     fn replay(&self, cell: &PlannedCell) -> String {
         let source = &cell.loaded.source;
-        let file = if source.starts_with("embedded:") { String::new() } else { format!(" --scenarios {source}") };
+        let file =
+            if source.starts_with("embedded:") { String::new() } else { format!(" --scenarios {source}") };
         format!("onejob run '{}'{file}{}", cell.name(), self.options.replay)
     }
 
@@ -182,21 +187,22 @@ impl<'a> Board<'a> {
     }
 
     fn finish(&mut self, cell: Cell) {
-        let cell = match self.cells.iter_mut().find(|c| c.scenario == cell.scenario && c.at == cell.at) {
-            Some(known) => {
-                merge(known, cell);
-                known.clone()
+        let known = self.cells.iter_mut().find(|c| c.scenario == cell.scenario && c.at == cell.at);
+        let cell = if let Some(known) = known {
+            merge(known, cell);
+            known.clone()
+        } else {
+            let mut cell = cell;
+            if self.options.repeat > 1 {
+                cell.repeats = vec![cell.verdict];
             }
-            None => {
-                let mut cell = cell;
-                if self.options.repeat > 1 {
-                    cell.repeats = vec![cell.verdict];
-                }
-                self.cells.push(cell.clone());
-                cell
-            }
+            self.cells.push(cell.clone());
+            cell
         };
-        if self.options.repeat <= 1 || cell.repeats.len() >= self.options.repeat as usize || cell.skipped.is_some() {
+        if self.options.repeat <= 1
+            || cell.repeats.len() >= self.options.repeat as usize
+            || cell.skipped.is_some()
+        {
             let _ = self.tell.send(Progress::CellFinished { cell: Box::new(cell) });
         }
     }

@@ -155,7 +155,8 @@ impl Launch {
 async fn listen(reader: Box<dyn AsyncRead + Send + Unpin>, output: Arc<Output>, address: Option<Regex>) {
     let mut lines = BufReader::new(reader).lines();
     while let Ok(Some(line)) = lines.next_line().await {
-        let found = address.as_ref().and_then(|address| address.captures(&line)).and_then(|found| found.get(1));
+        let found =
+            address.as_ref().and_then(|address| address.captures(&line)).and_then(|found| found.get(1));
         let found = found.map(|found| found.as_str().trim_end_matches('/').to_owned());
         {
             let mut kept = output.lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,7 +188,8 @@ impl Replica {
     #[must_use]
     pub fn last_output(&self) -> String {
         let lines = self.output.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().map(|line| format!("    {line}\n")).collect()
+        let lines: Vec<String> = lines.iter().map(|line| format!("    {line}\n")).collect();
+        lines.concat()
     }
 
     /// Its process id, which is its group's too.
@@ -224,7 +226,10 @@ impl Replica {
     fn ended_at_start(&self, status: std::process::ExitStatus) -> Fault {
         Fault::new(
             Code::TargetExited,
-            format!("the service ended while it was being started ({status}); its output:\n{}", self.last_output()),
+            format!(
+                "the service ended while it was being started ({status}); its output:\n{}",
+                self.last_output()
+            ),
             "run the command of [target.command] by hand with the same arguments",
         )
     }
@@ -233,7 +238,12 @@ impl Replica {
         let url = format!("{}{}", self.base, ready.get);
         let origin = Origin::resolve(&self.base).await?;
         let client = Client::new(origin, Protocol::H1);
-        let get = Prepared { method: "GET".to_owned(), path: ready.get.clone(), headers: Vec::new(), body: Vec::new() };
+        let get = Prepared {
+            method: "GET".to_owned(),
+            path: ready.get.clone(),
+            headers: Vec::new(),
+            body: Vec::new(),
+        };
         let mut last;
         let mut pause = Duration::from_millis(2);
         loop {
@@ -249,7 +259,10 @@ impl Replica {
             if timeout_at(deadline, tokio::time::sleep(pause)).await.is_err() {
                 return Err(Fault::new(
                     Code::TargetNeverReady,
-                    format!("the service did not get ready: {url}: {last}; its output:\n{}", self.last_output()),
+                    format!(
+                        "the service did not get ready: {url}: {last}; its output:\n{}",
+                        self.last_output()
+                    ),
                     "check `ready` in [target], and that the service's own dependencies are up",
                 ));
             }
@@ -261,7 +274,7 @@ impl Replica {
     pub fn signal(&self, signal: Signal) {
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
             // An error means that the group is gone, which is what every signal but CONT is after.
-            drop(kill_process_group(pid, signal));
+            let _ = kill_process_group(pid, signal);
         }
     }
 

@@ -77,7 +77,8 @@ fn moved(url: &mut Url, proxy: &Proxy, was: &str) -> Result<(), Fault> {
 
 fn unusable(url: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Fault {
     let shown = url.rsplit('@').next().unwrap_or_default();
-    Fault::new(Code::FaultFailed, format!("no proxy can stand before {shown}"), "give a URL with a host").because(error)
+    Fault::new(Code::FaultFailed, format!("no proxy can stand before {shown}"), "give a URL with a host")
+        .because(error)
 }
 
 /// A proxy before the database, and the URL that leads through it.
@@ -90,7 +91,9 @@ pub(super) async fn before_database(url: &str) -> Result<(Proxy, String), Fault>
     let upstream = match folder {
         Some(folder) => Upstream::Unix(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
         None => Upstream::Tcp(
-            Origin::resolve(&format!("http://{}:{}", options.get_host(), options.get_port())).await?.address(),
+            Origin::resolve(&format!("http://{}:{}", options.get_host(), options.get_port()))
+                .await?
+                .address(),
         ),
     };
     let proxy = Proxy::raw(upstream).await?;

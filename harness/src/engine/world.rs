@@ -116,7 +116,9 @@ impl World {
                 for name in &section.names {
                     let url = double.url(name);
                     let url = match &provider_proxy {
-                        Some(proxy) => url.replace(&double.address().to_string(), &proxy.address().to_string()),
+                        Some(proxy) => {
+                            url.replace(&double.address().to_string(), &proxy.address().to_string())
+                        }
                         None => url,
                     };
                     placeholders.set(format!("provider.{name}.url"), url);
@@ -232,7 +234,12 @@ impl World {
     pub(super) async fn administrator(&self) -> Result<PgConnection, Fault> {
         let url = self.database_url.as_deref().unwrap_or_default();
         PgConnection::connect(url).await.map_err(|error| {
-            Fault::new(Code::DatabaseLost, "the service's database can't be reached", "see whether it still runs").because(error)
+            Fault::new(
+                Code::DatabaseLost,
+                "the service's database can't be reached",
+                "see whether it still runs",
+            )
+            .because(error)
         })
     }
 

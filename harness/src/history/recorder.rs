@@ -52,7 +52,8 @@ impl Recorder {
     /// moved up to it: a history's times never go back.
     pub fn record_at(&self, moment: Instant, round: u32, kind: Kind) -> u64 {
         let mut events = self.lock();
-        let at_us = u64::try_from(moment.saturating_duration_since(self.began).as_micros()).unwrap_or(u64::MAX);
+        let at_us =
+            u64::try_from(moment.saturating_duration_since(self.began).as_micros()).unwrap_or(u64::MAX);
         let at_us = events.last().map_or(at_us, |last| at_us.max(last.at_us));
         let seq = events.len() as u64;
         events.push(Event { seq, at_us, round, kind });

@@ -52,26 +52,38 @@ pub struct Seen<'a> {
 pub fn compare(cells: &[Seen<'_>], alike: &Alike) -> Vec<Judgement> {
     const NAME: &str = "alike";
     let others = |at: &BTreeMap<String, String>| -> BTreeMap<String, String> {
-        at.iter().filter(|(dimension, _)| **dimension != alike.across).map(|(k, v)| (k.clone(), v.clone())).collect()
+        at.iter()
+            .filter(|(dimension, _)| **dimension != alike.across)
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect()
     };
     cells
         .iter()
         .map(|cell| {
             let peers: Vec<_> = cells
                 .iter()
-                .filter(|peer| peer.at.get(&alike.across) != cell.at.get(&alike.across) && others(peer.at) == others(cell.at))
+                .filter(|peer| {
+                    peer.at.get(&alike.across) != cell.at.get(&alike.across)
+                        && others(peer.at) == others(cell.at)
+                })
                 .collect();
             let Some(ours) = cell.rounds.last().map(|view| sight(view, cell.scenario, &alike.until)) else {
                 return Judgement::undecided(NAME, "No round ended.");
             };
             if peers.is_empty() {
-                return Judgement::undecided(NAME, format!("No other cell differs in {} only.", alike.across));
+                return Judgement::undecided(
+                    NAME,
+                    format!("No other cell differs in {} only.", alike.across),
+                );
             }
             for peer in peers {
                 let Some(view) = peer.rounds.last() else { continue };
                 let theirs = sight(view, peer.scenario, &alike.until);
-                if let Some(sentence) = difference(&ours, &theirs, &cell.at[&alike.across], &peer.at[&alike.across]) {
-                    let evidence = cell.rounds.last().map(|view| view.requests.iter().map(|r| r.sent).collect());
+                if let Some(sentence) =
+                    difference(&ours, &theirs, &cell.at[&alike.across], &peer.at[&alike.across])
+                {
+                    let evidence =
+                        cell.rounds.last().map(|view| view.requests.iter().map(|r| r.sent).collect());
                     return Judgement::broke(NAME, sentence, evidence.unwrap_or_default());
                 }
             }
@@ -87,7 +99,9 @@ fn difference(ours: &[(String, Sight)], theirs: &[(String, Sight)], us: &str, th
     };
     for (step, sight) in ours {
         match theirs.iter().find(|(other, _)| other == step) {
-            None => return Some(format!("A client can tell {us} from {them}: only {us} gets as far as {step}.")),
+            None => {
+                return Some(format!("A client can tell {us} from {them}: only {us} gets as far as {step}."));
+            }
             Some((_, other)) if other != sight => {
                 return Some(format!(
                     "A client can tell {us} from {them} by {step}: {} against {}.",

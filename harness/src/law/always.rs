@@ -6,20 +6,28 @@ use super::{Judgement, View, judgement::listed};
 
 /// At most one effect for each owner and key.
 #[must_use]
-pub fn one_effect(view: &View) -> Judgement {
+pub(super) fn one_effect(view: &View) -> Judgement {
     const NAME: &str = "one-effect";
     for intent in view.intents() {
-        let effects: Vec<_> = view.calls_of(intent).flat_map(|call| call.effects.iter().map(move |at| (call, *at))).collect();
+        let effects: Vec<_> =
+            view.calls_of(intent).flat_map(|call| call.effects.iter().map(move |at| (call, *at))).collect();
         if effects.len() > 1 {
             let calls: Vec<_> = effects.iter().map(|(call, _)| call.name.as_str()).collect();
             return Judgement::broke(
                 NAME,
-                format!("One intent (key {} of {}) had {} effects: calls {}.", intent.1, intent.0, effects.len(), listed(&calls)),
+                format!(
+                    "One intent (key {} of {}) had {} effects: calls {}.",
+                    intent.1,
+                    intent.0,
+                    effects.len(),
+                    listed(&calls)
+                ),
                 effects.iter().map(|(_, at)| *at).collect(),
             );
         }
     }
-    let lost = view.calls.iter().filter(|call| !call.effects.is_empty() && view.intent_of(call).is_none()).count();
+    let lost =
+        view.calls.iter().filter(|call| !call.effects.is_empty() && view.intent_of(call).is_none()).count();
     if lost > 0 {
         return Judgement::undecided(NAME, format!("{lost} effects could not be matched to an intent."));
     }
@@ -28,16 +36,23 @@ pub fn one_effect(view: &View) -> Judgement {
 
 /// One job id for each owner and key, and whoever is told of a job can read it.
 #[must_use]
-pub fn one_job(view: &View) -> Judgement {
+pub(super) fn one_job(view: &View) -> Judgement {
     const NAME: &str = "one-job";
     for intent in view.intents() {
         let jobs = view.jobs_of(intent);
         if jobs.len() > 1 {
-            let told = view.submits_of(intent).filter(|request| request.answer().is_some_and(|a| a.job.is_some()));
+            let told =
+                view.submits_of(intent).filter(|request| request.answer().is_some_and(|a| a.job.is_some()));
             let ids: Vec<_> = jobs.iter().map(|job| short(job)).collect();
             return Judgement::broke(
                 NAME,
-                format!("One intent (key {} of {}) became {} jobs: {}.", intent.1, intent.0, jobs.len(), listed(&ids)),
+                format!(
+                    "One intent (key {} of {}) became {} jobs: {}.",
+                    intent.1,
+                    intent.0,
+                    jobs.len(),
+                    listed(&ids)
+                ),
                 told.filter_map(|request| request.end.as_ref().map(|end| end.seq)).collect(),
             );
         }
@@ -71,11 +86,12 @@ pub fn one_job(view: &View) -> Judgement {
 
 /// A duplicate is no reason for a 5xx. `expected` are the statuses that the scenario itself asks for.
 #[must_use]
-pub fn no_server_error(view: &View, expected: &[u16]) -> Judgement {
+pub(super) fn no_server_error(view: &View, expected: &[u16]) -> Judgement {
     const NAME: &str = "no-server-error";
     let first_fault = view.faults.values().min().copied().unwrap_or(u64::MAX);
     let failed = view.requests.iter().filter(|request| request.sent < first_fault).find_map(|request| {
-        let answer = request.answer().filter(|answer| answer.status >= 500 && !expected.contains(&answer.status))?;
+        let answer =
+            request.answer().filter(|answer| answer.status >= 500 && !expected.contains(&answer.status))?;
         Some((request, answer))
     });
     match failed {
@@ -90,7 +106,7 @@ pub fn no_server_error(view: &View, expected: &[u16]) -> Judgement {
 
 /// A job that was told to be terminal never changes again.
 #[must_use]
-pub fn final_state(view: &View) -> Judgement {
+pub(super) fn final_state(view: &View) -> Judgement {
     const NAME: &str = "final";
     for job in view.jobs() {
         let told = view.told_of(job);
@@ -128,14 +144,15 @@ pub fn final_state(view: &View) -> Judgement {
 
 /// No intent is lost: whoever submitted and was not refused for the request's own sake has a job after the storm.
 #[must_use]
-pub fn no_lost_intent(view: &View) -> Judgement {
+pub(super) fn no_lost_intent(view: &View) -> Judgement {
     const NAME: &str = "no-lost-intent";
     for intent in view.intents() {
         if !view.jobs_of(intent).is_empty() {
             continue;
         }
         let submits: Vec<_> = view.submits_of(intent).collect();
-        let statuses: Vec<u16> = submits.iter().filter_map(|r| r.answer().map(|answer| answer.status)).collect();
+        let statuses: Vec<u16> =
+            submits.iter().filter_map(|r| r.answer().map(|answer| answer.status)).collect();
         // 409 says that somebody else has the key; 5xx blames the server. Other refusals are about the request itself.
         let promised = statuses.iter().any(|status| *status < 400 || *status == 409);
         let all_in = statuses.len() == submits.len() && !statuses.is_empty();
@@ -152,7 +169,7 @@ pub fn no_lost_intent(view: &View) -> Judgement {
 
 /// A call that the scenario forbids is a violation in itself.
 #[must_use]
-pub fn no_forbidden_call(view: &View) -> Judgement {
+pub(super) fn no_forbidden_call(view: &View) -> Judgement {
     const NAME: &str = "no-forbidden-call";
     let forbidden: Vec<_> = view.calls.iter().filter(|call| call.reply == "forbid").collect();
     if forbidden.is_empty() {
@@ -169,8 +186,9 @@ pub fn no_forbidden_call(view: &View) -> Judgement {
 /// All of them, in the order in which a reader wants them. `effects_bounded` leaves out the first: the scenario gave a
 /// bound of its own.
 #[must_use]
-pub fn all(view: &View, effects_bounded: bool, expected: &[u16]) -> Vec<Judgement> {
-    let mut judgements = vec![one_job(view), no_lost_intent(view), no_server_error(view, expected), final_state(view)];
+pub(super) fn all(view: &View, effects_bounded: bool, expected: &[u16]) -> Vec<Judgement> {
+    let mut judgements =
+        vec![one_job(view), no_lost_intent(view), no_server_error(view, expected), final_state(view)];
     judgements.push(no_forbidden_call(view));
     if !effects_bounded {
         judgements.insert(0, one_effect(view));
@@ -182,5 +200,9 @@ pub fn all(view: &View, effects_bounded: bool, expected: &[u16]) -> Vec<Judgemen
 /// The end of an id: two of them made in the same millisecond begin alike.
 pub(super) fn short(id: &str) -> String {
     let length = id.chars().count();
-    if length <= 12 { id.to_owned() } else { format!("…{}", id.chars().skip(length - 8).collect::<String>()) }
+    if length <= 12 {
+        id.to_owned()
+    } else {
+        format!("…{}", id.chars().skip(length - 8).collect::<String>())
+    }
 }

@@ -8,12 +8,20 @@ use crate::{
 
 /// Judges the expectations of every step on a round.
 #[must_use]
-pub fn all(view: &View, scenario: &Scenario) -> Vec<Judgement> {
-    scenario.step.iter().enumerate().filter_map(|(index, step)| of_step(view, &step.name(index), step)).collect()
+pub(super) fn all(view: &View, scenario: &Scenario) -> Vec<Judgement> {
+    scenario
+        .step
+        .iter()
+        .enumerate()
+        .filter_map(|(index, step)| of_step(view, &step.name(index), step))
+        .collect()
 }
 
 fn of_step(view: &View, name: &str, step: &Step) -> Option<Judgement> {
-    let asks = step.expect.is_some() || step.expect_some.is_some() || step.expect_one.is_some() || step.until.is_some();
+    let asks = step.expect.is_some()
+        || step.expect_some.is_some()
+        || step.expect_one.is_some()
+        || step.until.is_some();
     if !asks {
         return None;
     }
@@ -28,8 +36,12 @@ fn of_step(view: &View, name: &str, step: &Step) -> Option<Judgement> {
     }
     let wrong = until_wrong(name, step, &requests)
         .or_else(|| step.expect.as_ref().and_then(|check| each_wrong(view, check, &requests)))
-        .or_else(|| step.expect_some.as_ref().and_then(|check| count_wrong(view, check, &requests, name, false)))
-        .or_else(|| step.expect_one.as_ref().and_then(|check| count_wrong(view, check, &requests, name, true)));
+        .or_else(|| {
+            step.expect_some.as_ref().and_then(|check| count_wrong(view, check, &requests, name, false))
+        })
+        .or_else(|| {
+            step.expect_one.as_ref().and_then(|check| count_wrong(view, check, &requests, name, true))
+        });
     Some(match wrong {
         Some((sentence, evidence)) => Judgement::broke(promise, sentence, evidence),
         None => Judgement::held(promise),
@@ -50,7 +62,10 @@ fn until_wrong(name: &str, step: &Step, requests: &[&Request]) -> Option<Wrong> 
         return None;
     }
     let seen = state.unwrap_or("without a state");
-    Some((format!("The job was to become {} ({name}), and was last seen {seen}.", until.word()), evidence_of(last)))
+    Some((
+        format!("The job was to become {} ({name}), and was last seen {seen}.", until.word()),
+        evidence_of(last),
+    ))
 }
 
 fn each_wrong(view: &View, check: &Check, requests: &[&Request]) -> Option<Wrong> {
@@ -59,7 +74,9 @@ fn each_wrong(view: &View, check: &Check, requests: &[&Request]) -> Option<Wrong
         Some(end) => match &end.answer {
             Err((how, detail)) => {
                 let faulty = view.faults.values().min().is_some_and(|fault| *fault < end.seq);
-                (!faulty).then(|| (format!("{} got no answer ({how:?}: {detail}).", request.step), evidence_of(request)))
+                (!faulty).then(|| {
+                    (format!("{} got no answer ({how:?}: {detail}).", request.step), evidence_of(request))
+                })
             }
             Ok(answer) => wrong(view, check, request, answer)
                 .map(|what| (format!("{} {what}.", request.step), evidence_of(request))),
@@ -72,7 +89,8 @@ fn count_wrong(view: &View, check: &Check, requests: &[&Request], name: &str, on
     let good = requests
         .iter()
         .filter(|request| {
-            let wrong = request.answer().map_or(Some("got no answer".to_owned()), |a| wrong(view, check, request, a));
+            let wrong =
+                request.answer().map_or(Some("got no answer".to_owned()), |a| wrong(view, check, request, a));
             let fits = wrong.is_none();
             last = wrong.or(last.take());
             fits
@@ -126,11 +144,15 @@ fn wrong(view: &View, check: &Check, request: &Request, answer: &Answer) -> Opti
     for (name, wanted) in &check.headers {
         match answer.headers.get(&name.to_ascii_lowercase()) {
             None => return Some(format!("has no header {name}")),
-            Some(is) if !wanted.is_empty() && is != wanted => return Some(format!("has {name}: {is}, not {wanted}")),
+            Some(is) if !wanted.is_empty() && is != wanted => {
+                return Some(format!("has {name}: {is}, not {wanted}"));
+            }
             Some(_) => {}
         }
     }
-    if let Some(word) = check.says.iter().find(|word| !answer.body.to_lowercase().contains(&word.to_lowercase())) {
+    if let Some(word) =
+        check.says.iter().find(|word| !answer.body.to_lowercase().contains(&word.to_lowercase()))
+    {
         return Some(format!("does not say \"{word}\""));
     }
     compared(view, check, request, answer)

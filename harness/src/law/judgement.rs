@@ -37,7 +37,7 @@ impl Judgement {
 
 /// Joins words as a sentence does: `a`, `a and b`, `a, b and c`; cuts long lists.
 #[must_use]
-pub fn listed<T: AsRef<str>>(words: &[T]) -> String {
+pub(super) fn listed<T: AsRef<str>>(words: &[T]) -> String {
     const MOST: usize = 6;
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {

@@ -10,7 +10,7 @@ use crate::{
 
 /// Judges every named invariant on a round; `alike` compares cells and is judged apart.
 #[must_use]
-pub fn all(view: &View, asked: &Invariants) -> Vec<Judgement> {
+pub(super) fn all(view: &View, asked: &Invariants) -> Vec<Judgement> {
     let mut judgements = Vec::new();
     if let Some(bounds) = &asked.jobs {
         judgements.push(jobs(view, bounds));
@@ -74,8 +74,10 @@ fn out_of(bounds: &Bounds, count: u64) -> Option<String> {
 
 fn jobs(view: &View, bounds: &Bounds) -> Judgement {
     const NAME: &str = "jobs";
-    let told = |request: &&Request| request.verb == "submit" && request.answer().is_some_and(|a| a.job.is_some());
-    let evidence = || view.requests.iter().filter(told).filter_map(|r| r.end.as_ref().map(|e| e.seq)).collect();
+    let told =
+        |request: &&Request| request.verb == "submit" && request.answer().is_some_and(|a| a.job.is_some());
+    let evidence =
+        || view.requests.iter().filter(told).filter_map(|r| r.end.as_ref().map(|e| e.seq)).collect();
     match bounds.per {
         Per::Key => {
             for intent in view.intents() {
@@ -85,7 +87,11 @@ fn jobs(view: &View, bounds: &Bounds) -> Judgement {
                     return unfinished(NAME);
                 }
                 if let Some(wrong) = out_of(bounds, count) {
-                    return Judgement::broke(NAME, format!("Jobs for key {} of {}: {wrong}.", intent.1, intent.0), evidence());
+                    return Judgement::broke(
+                        NAME,
+                        format!("Jobs for key {} of {}: {wrong}.", intent.1, intent.0),
+                        evidence(),
+                    );
                 }
             }
             Judgement::held(NAME)
@@ -103,13 +109,21 @@ fn jobs(view: &View, bounds: &Bounds) -> Judgement {
     }
 }
 
-fn counted(view: &View, name: &str, bounds: &Bounds, marks: impl Fn(&super::view::Call) -> Vec<u64>) -> Judgement {
+fn counted(
+    view: &View,
+    name: &str,
+    bounds: &Bounds,
+    marks: impl Fn(&super::view::Call) -> Vec<u64>,
+) -> Judgement {
     let groups: Vec<(String, Vec<u64>)> = match bounds.per {
         Per::Round => vec![("the round".to_owned(), view.calls.iter().flat_map(&marks).collect())],
         Per::Key => view
             .intents()
             .map(|intent| {
-                (format!("key {} of {}", intent.1, intent.0), view.calls_of(intent).flat_map(&marks).collect())
+                (
+                    format!("key {} of {}", intent.1, intent.0),
+                    view.calls_of(intent).flat_map(&marks).collect(),
+                )
             })
             .collect(),
         Per::Job => view
@@ -129,7 +143,8 @@ fn counted(view: &View, name: &str, bounds: &Bounds, marks: impl Fn(&super::view
             return Judgement::broke(name, format!("{noun} for {what}: {wrong}."), marks.clone());
         }
     }
-    let unmatched = view.calls.iter().filter(|call| view.intent_of(call).is_none() && !marks(call).is_empty()).count();
+    let unmatched =
+        view.calls.iter().filter(|call| view.intent_of(call).is_none() && !marks(call).is_empty()).count();
     if unmatched > 0 && bounds.per != Per::Round {
         return Judgement::undecided(name, format!("{unmatched} calls could not be matched to an intent."));
     }
@@ -141,7 +156,8 @@ fn winners(view: &View, bounds: &Bounds) -> Judgement {
     let mut any = false;
     for job in view.jobs() {
         let told = view.told_of(job);
-        let winners: BTreeSet<&str> = told.iter().filter_map(|(_, answer)| answer.winner.as_deref()).collect();
+        let winners: BTreeSet<&str> =
+            told.iter().filter_map(|(_, answer)| answer.winner.as_deref()).collect();
         let results: BTreeSet<&str> = told
             .iter()
             .filter(|(_, answer)| answer.is_terminal())
@@ -154,7 +170,8 @@ fn winners(view: &View, bounds: &Bounds) -> Judgement {
             return unfinished(NAME);
         }
         if let Some(wrong) = out_of(bounds, count) {
-            let names: Vec<_> = if winners.len() >= results.len() { winners } else { results }.into_iter().collect();
+            let names: Vec<_> =
+                if winners.len() >= results.len() { winners } else { results }.into_iter().collect();
             return Judgement::broke(
                 NAME,
                 format!("Winners of job {}: {wrong} (seen: {}).", short(job), listed(&names)),
@@ -179,7 +196,11 @@ fn payloads(view: &View, allowed: &[String]) -> Judgement {
     match foreign {
         Some(call) => Judgement::broke(
             NAME,
-            format!("Payload {} reached the provider (call {}).", call.payload.as_deref().unwrap_or_default(), call.name),
+            format!(
+                "Payload {} reached the provider (call {}).",
+                call.payload.as_deref().unwrap_or_default(),
+                call.name
+            ),
             vec![call.called],
         ),
         None => Judgement::held(NAME),
@@ -191,7 +212,9 @@ fn result_of_winner(view: &View) -> Judgement {
     let mut judged = false;
     for job in view.jobs() {
         let told = view.told_of(job);
-        let Some((request, answer)) = told.iter().rev().find(|(_, a)| a.state.as_deref() == Some("succeeded")) else {
+        let Some((request, answer)) =
+            told.iter().rev().find(|(_, a)| a.state.as_deref() == Some("succeeded"))
+        else {
             continue;
         };
         let (Some(result), Some(winner)) = (&answer.result, &answer.winner) else { continue };
@@ -209,7 +232,8 @@ fn result_of_winner(view: &View) -> Judgement {
         }
         judged = true;
         if !texts.iter().any(|text| result == text) {
-            let mut evidence: Vec<u64> = calls.iter().filter_map(|call| call.replied.as_ref().map(|r| r.0)).collect();
+            let mut evidence: Vec<u64> =
+                calls.iter().filter_map(|call| call.replied.as_ref().map(|r| r.0)).collect();
             evidence.extend(request.end.iter().map(|end| end.seq));
             return Judgement::broke(
                 NAME,
@@ -222,21 +246,29 @@ fn result_of_winner(view: &View) -> Judgement {
             );
         }
     }
-    if judged { Judgement::held(NAME) } else { Judgement::undecided(NAME, "No winner's answer was seen at the provider.") }
+    if judged {
+        Judgement::held(NAME)
+    } else {
+        Judgement::undecided(NAME, "No winner's answer was seen at the provider.")
+    }
 }
 
 /// The states of a job in the order in which answers told of them must follow the path. Answers that overlapped
 /// another one say nothing about order and are left out.
 fn path(view: &View, path: &[String]) -> Judgement {
     const NAME: &str = "path";
-    let path: Vec<(&str, bool)> =
-        path.iter().map(|word| word.strip_suffix('?').map_or((word.as_str(), true), |word| (word, false))).collect();
+    let path: Vec<(&str, bool)> = path
+        .iter()
+        .map(|word| word.strip_suffix('?').map_or((word.as_str(), true), |word| (word, false)))
+        .collect();
     for job in view.jobs() {
         let told = view.told_of(job);
         let ordered: Vec<_> = told
             .iter()
             .enumerate()
-            .filter(|(at, (request, _))| *at == 0 || told[at - 1].0.end.as_ref().is_some_and(|end| end.seq < request.sent))
+            .filter(|(at, (request, _))| {
+                *at == 0 || told[at - 1].0.end.as_ref().is_some_and(|end| end.seq < request.sent)
+            })
             .map(|(_, pair)| pair)
             .collect();
         let mut place = 0;
@@ -247,22 +279,38 @@ fn path(view: &View, path: &[String]) -> Judgement {
             if from {
                 continue;
             }
-            let next = path.iter().enumerate().skip(place + usize::from(place > 0 || from)).find_map(|(at, (word, must))| {
-                if fits(word) { Some(Ok(at)) } else if *must { Some(Err(*word)) } else { None }
-            });
+            let next = path.iter().enumerate().skip(place + usize::from(place > 0 || from)).find_map(
+                |(at, (word, must))| {
+                    if fits(word) {
+                        Some(Ok(at))
+                    } else if *must {
+                        Some(Err(*word))
+                    } else {
+                        None
+                    }
+                },
+            );
             match next {
                 Some(Ok(at)) => place = at,
                 Some(Err(expected)) => {
                     return Judgement::broke(
                         NAME,
-                        format!("Job {} was seen {state} ({}) before it was {expected}.", short(job), request.step),
+                        format!(
+                            "Job {} was seen {state} ({}) before it was {expected}.",
+                            short(job),
+                            request.step
+                        ),
                         request.end.iter().map(|end| end.seq).collect(),
                     );
                 }
                 None => {
                     return Judgement::broke(
                         NAME,
-                        format!("Job {} was seen {state} ({}), which its path has no place for.", short(job), request.step),
+                        format!(
+                            "Job {} was seen {state} ({}), which its path has no place for.",
+                            short(job),
+                            request.step
+                        ),
                         request.end.iter().map(|end| end.seq).collect(),
                     );
                 }
@@ -282,11 +330,12 @@ fn path(view: &View, path: &[String]) -> Judgement {
 /// Decide-once: there must be a moment for the decision after the beginning of everything that saw the job undecided,
 /// and before the end of everything that saw it decided.
 #[must_use]
-pub fn decided_once(view: &View) -> Judgement {
+pub(super) fn decided_once(view: &View) -> Judgement {
     const NAME: &str = "decided-once";
     for job in view.jobs() {
         let told = view.told_of(job);
-        let undecided = told.iter().filter(|(_, answer)| !answer.is_terminal()).max_by_key(|(request, _)| request.sent);
+        let undecided =
+            told.iter().filter(|(_, answer)| !answer.is_terminal()).max_by_key(|(request, _)| request.sent);
         let decided = told
             .iter()
             .filter(|(_, answer)| answer.is_terminal())
@@ -296,7 +345,12 @@ pub fn decided_once(view: &View) -> Judgement {
         if let Some((no, _)) = undecided.filter(|(request, _)| request.sent > known) {
             return Judgement::broke(
                 NAME,
-                format!("{} was told that job {} is over, and {}, asked later, that it isn't.", yes.step, short(job), no.step),
+                format!(
+                    "{} was told that job {} is over, and {}, asked later, that it isn't.",
+                    yes.step,
+                    short(job),
+                    no.step
+                ),
                 [yes, no].into_iter().filter_map(|r| r.end.as_ref().map(|end| end.seq)).collect(),
             );
         }
@@ -307,17 +361,27 @@ pub fn decided_once(view: &View) -> Judgement {
         if let Some((seq, _)) = winning.and_then(|call| call.released).filter(|(seq, _)| *seq > known) {
             return Judgement::broke(
                 NAME,
-                format!("{} was told a result of job {} before the winning call was answered.", yes.step, short(job)),
+                format!(
+                    "{} was told a result of job {} before the winning call was answered.",
+                    yes.step,
+                    short(job)
+                ),
                 vec![known, seq],
             );
         }
         let other = told.iter().filter(|(_, a)| a.is_terminal()).find(|(_, a)| {
-            a.state != answer.state || a.winner.is_some() && answer.winner.is_some() && a.winner != answer.winner
+            a.state != answer.state
+                || a.winner.is_some() && answer.winner.is_some() && a.winner != answer.winner
         });
         if let Some((request, _)) = other {
             return Judgement::broke(
                 NAME,
-                format!("{} and {} were told two different decisions of job {}.", yes.step, request.step, short(job)),
+                format!(
+                    "{} and {} were told two different decisions of job {}.",
+                    yes.step,
+                    request.step,
+                    short(job)
+                ),
                 [yes, request].into_iter().filter_map(|r| r.end.as_ref().map(|end| end.seq)).collect(),
             );
         }
@@ -329,8 +393,12 @@ fn cancelled_had_no_effect(view: &View) -> Judgement {
     const NAME: &str = "cancelled-had-no-effect";
     for job in view.jobs() {
         let told = view.told_of(job);
-        let Some((request, _)) = told.iter().rev().find(|(_, a)| a.state.as_deref() == Some("cancelled")) else { continue };
-        let call = view.calls.iter().find(|call| call.identity.as_deref() == Some(job) && !call.effects.is_empty());
+        let Some((request, _)) = told.iter().rev().find(|(_, a)| a.state.as_deref() == Some("cancelled"))
+        else {
+            continue;
+        };
+        let call =
+            view.calls.iter().find(|call| call.identity.as_deref() == Some(job) && !call.effects.is_empty());
         if let Some(call) = call {
             let mut evidence = call.effects.clone();
             evidence.extend(request.end.iter().map(|end| end.seq));
@@ -350,13 +418,19 @@ fn identity(view: &View) -> Judgement {
         return Judgement::undecided(NAME, "The provider saw no call.");
     }
     let known: BTreeSet<&str> = view.jobs().collect();
-    let foreign = view.calls.iter().find(|call| call.identity.as_deref().is_none_or(|id| !known.contains(id)));
+    let foreign =
+        view.calls.iter().find(|call| call.identity.as_deref().is_none_or(|id| !known.contains(id)));
     match foreign {
         Some(call) => Judgement::broke(
             NAME,
             match &call.identity {
-                None => format!("Call {} carried no identity: the provider can't recognise a duplicate.", call.name),
-                Some(other) => format!("Call {} carried the identity {}, which is no job's.", call.name, short(other)),
+                None => format!(
+                    "Call {} carried no identity: the provider can't recognise a duplicate.",
+                    call.name
+                ),
+                Some(other) => {
+                    format!("Call {} carried the identity {}, which is no job's.", call.name, short(other))
+                }
             },
             vec![call.called],
         ),
@@ -366,7 +440,8 @@ fn identity(view: &View) -> Judgement {
 
 fn logged(view: &View, words: &[String]) -> Judgement {
     const NAME: &str = "logged";
-    let missing: Vec<&String> = words.iter().filter(|word| view.log.iter().all(|entry| entry.what != **word)).collect();
+    let missing: Vec<&String> =
+        words.iter().filter(|word| view.log.iter().all(|entry| entry.what != **word)).collect();
     if missing.is_empty() {
         return Judgement::held(NAME);
     }
@@ -386,13 +461,19 @@ fn kept(view: &View, texts: &[String]) -> Judgement {
     const NAME: &str = "kept";
     let missing: Vec<&String> = texts
         .iter()
-        .filter(|text| view.kept.iter().all(|(_, _, result)| result.as_ref().is_none_or(|r| !r.contains(text.as_str()))))
+        .filter(|text| {
+            view.kept.iter().all(|(_, _, result)| result.as_ref().is_none_or(|r| !r.contains(text.as_str())))
+        })
         .collect();
     if missing.is_empty() {
         Judgement::held(NAME)
     } else if !view.is_whole() {
         unfinished(NAME)
     } else {
-        Judgement::broke(NAME, format!("The late result {} was not kept for audit.", listed(&missing)), Vec::new())
+        Judgement::broke(
+            NAME,
+            format!("The late result {} was not kept for audit.", listed(&missing)),
+            Vec::new(),
+        )
     }
 }

@@ -44,7 +44,8 @@ pub fn judge(scenario: &Scenario, rounds: &[View]) -> CellJudgement {
                 if sighting.seen {
                     seen_in.push(view.round);
                 }
-                if sighting.seen && !kept.seen || !sighting.seen && !kept.seen {
+                // What was seen is told rather than what was missing in a later round.
+                if !kept.seen {
                     *kept = sighting;
                 }
             } else {

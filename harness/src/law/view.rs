@@ -317,7 +317,8 @@ impl View {
                 self.intents_of_payload.entry(payload.clone()).or_default().insert(intent.clone());
             }
             let jobs = self.jobs.entry(intent.clone()).or_default();
-            let told = request.answer().filter(|answer| answer.status < 400).and_then(|answer| answer.job.as_ref());
+            let told =
+                request.answer().filter(|answer| answer.status < 400).and_then(|answer| answer.job.as_ref());
             if let Some(job) = told {
                 jobs.insert(job.clone());
                 self.intent_of_job.entry(job.clone()).or_insert(intent);
@@ -388,7 +389,9 @@ impl View {
     /// Requests of a step, or the one request that `STEP.n` names.
     #[must_use]
     pub fn requests_of(&self, name: &str) -> Vec<&Request> {
-        let of = |matches: &dyn Fn(&Request) -> bool| self.requests.iter().filter(|r| matches(r)).collect::<Vec<_>>();
+        let of = |matches: &dyn Fn(&Request) -> bool| {
+            self.requests.iter().filter(|r| matches(r)).collect::<Vec<_>>()
+        };
         let exact = of(&|request| request.step == name);
         if exact.is_empty() { of(&|request| request.step_id() == name) } else { exact }
     }

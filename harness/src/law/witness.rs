@@ -16,7 +16,7 @@ pub struct Sighting {
 
 /// Looks for every witness in a round.
 #[must_use]
-pub fn all(view: &View, asked: &Witnesses) -> Vec<Sighting> {
+pub(super) fn all(view: &View, asked: &Witnesses) -> Vec<Sighting> {
     let mut sightings: Vec<Sighting> = asked.raced.iter().map(|step| raced(view, step)).collect();
     if !asked.overlap.is_empty() {
         sightings.push(overlap(view, &asked.overlap));
@@ -51,7 +51,10 @@ fn raced(view: &View, step: &str) -> Sighting {
         Some(gate) => {
             let requests = view.requests_of(step);
             all_overlap(&requests).map(|()| {
-                format!("{} requests in flight at once, let go within {} µs ({})", gate.expected, gate.spread_us, gate.gate)
+                format!(
+                    "{} requests in flight at once, let go within {} µs ({})",
+                    gate.expected, gate.spread_us, gate.gate
+                )
             })
         }
     };
@@ -113,9 +116,10 @@ fn timed_out(view: &View, name: &str) -> Sighting {
             (unknown && end.seq > call.called && end.seq < over).then_some(end.at_us)
         });
         match (told, gone) {
-            (Some(at), _) => {
-                Ok(format!("unknown after {} ms without an answer", at.saturating_sub(call.called_us) / 1_000))
-            }
+            (Some(at), _) => Ok(format!(
+                "unknown after {} ms without an answer",
+                at.saturating_sub(call.called_us) / 1_000
+            )),
             (None, Some((_, at, _))) => {
                 Ok(format!("the service hung up after {} ms", at.saturating_sub(call.called_us) / 1_000))
             }
@@ -128,7 +132,10 @@ fn timed_out(view: &View, name: &str) -> Sighting {
 fn late(view: &View, name: &str) -> Sighting {
     let found = view.call(name).ok_or_else(|| format!("call {name} never came")).and_then(|call| {
         let (replied, ..) = call.replied.as_ref().ok_or_else(|| format!("call {name} was never answered"))?;
-        let decided = view.requests.iter().filter(|request| request.answer().is_some_and(crate::history::Answer::is_terminal));
+        let decided = view
+            .requests
+            .iter()
+            .filter(|request| request.answer().is_some_and(crate::history::Answer::is_terminal));
         let known = decided.filter_map(|request| request.end.as_ref().map(|end| end.seq)).min();
         match known {
             Some(known) if known < *replied => Ok("answered after the job had been decided".to_owned()),

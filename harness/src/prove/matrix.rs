@@ -60,7 +60,10 @@ impl KillMatrix {
     #[must_use]
     pub fn killers(&self, defect: &str) -> Vec<&str> {
         let trials = self.trials.get(defect).into_iter().flatten();
-        trials.filter(|(_, trial)| matches!(trial, Trial::Killed { .. })).map(|(scenario, _)| scenario.as_str()).collect()
+        trials
+            .filter(|(_, trial)| matches!(trial, Trial::Killed { .. }))
+            .map(|(scenario, _)| scenario.as_str())
+            .collect()
     }
 
     /// Defects that no scenario killed.
@@ -73,7 +76,8 @@ impl KillMatrix {
     /// Scenarios that killed nothing: they prove nothing.
     #[must_use]
     pub fn idle(&self) -> Vec<&str> {
-        let useful: BTreeSet<&str> = self.defects.iter().flat_map(|defect| self.killers(&defect.name)).collect();
+        let useful: BTreeSet<&str> =
+            self.defects.iter().flat_map(|defect| self.killers(&defect.name)).collect();
         self.scenarios.iter().map(String::as_str).filter(|scenario| !useful.contains(scenario)).collect()
     }
 }
@@ -86,7 +90,8 @@ mod tests {
         let mut matrix = KillMatrix::default();
         for (defect, scenario, kills) in trials {
             if matrix.defects.iter().all(|known| known.name != *defect) {
-                let culprit = Culprit { name: (*defect).into(), promise: String::new(), story: String::new() };
+                let culprit =
+                    Culprit { name: (*defect).into(), promise: String::new(), story: String::new() };
                 matrix.defects.push(culprit);
             }
             if !matrix.scenarios.iter().any(|known| known == scenario) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Pairs that are still to be tried. In the quick form, only those that may still tell something: the defect is not
 /// dead yet, or the scenario has killed nothing yet.
 #[derive(Debug)]
-pub struct Agenda {
+pub(super) struct Agenda {
     /// For each defect, scenarios in the order in which they are tried.
     by_defect: BTreeMap<String, VecDeque<String>>,
     /// For each scenario, the defects that it says it kills, and then the others.
@@ -19,8 +19,15 @@ pub struct Agenda {
 impl Agenda {
     /// `kills` says which defects each scenario is expected to kill: those pairs come first.
     #[must_use]
-    pub fn new(defects: &[String], scenarios: &[String], kills: &BTreeMap<String, Vec<String>>, all: bool) -> Self {
-        let expected = |scenario: &String, defect: &String| kills.get(scenario).is_some_and(|list| list.contains(defect));
+    pub(super) fn new(
+        defects: &[String],
+        scenarios: &[String],
+        kills: &BTreeMap<String, Vec<String>>,
+        all: bool,
+    ) -> Self {
+        let expected = |scenario: &String, defect: &String| {
+            kills.get(scenario).is_some_and(|list| list.contains(defect))
+        };
         let by_defect = defects.iter().map(|defect| {
             let (first, rest): (VecDeque<_>, VecDeque<_>) =
                 scenarios.iter().cloned().partition(|scenario| expected(scenario, defect));
@@ -42,7 +49,7 @@ impl Agenda {
     }
 
     /// The next pair to try, defect first. None where nothing more can be learnt for now.
-    pub fn next(&mut self) -> Option<(String, String)> {
+    pub(super) fn next(&mut self) -> Option<(String, String)> {
         let open = |agenda: &Self, defect: &String| agenda.all || !agenda.dead.contains(defect);
         let defects: Vec<String> = self.by_defect.keys().cloned().collect();
         // Breadth first: every defect meets its expected killer before any meets a second scenario.
@@ -57,7 +64,8 @@ impl Agenda {
             let scenario = self.by_defect.get_mut(&defect)?.pop_front()?;
             return self.take(defect, scenario);
         }
-        let idle: Vec<String> = self.by_scenario.keys().filter(|s| !self.useful.contains(*s)).cloned().collect();
+        let idle: Vec<String> =
+            self.by_scenario.keys().filter(|s| !self.useful.contains(*s)).cloned().collect();
         for scenario in idle {
             while let Some(defect) = self.by_scenario.get_mut(&scenario).and_then(VecDeque::pop_front) {
                 let pair = (defect, scenario.clone());
@@ -76,7 +84,7 @@ impl Agenda {
     }
 
     /// Notes that a scenario killed a defect.
-    pub fn killed(&mut self, defect: &str, scenario: &str) {
+    pub(super) fn killed(&mut self, defect: &str, scenario: &str) {
         self.dead.insert(defect.to_owned());
         self.useful.insert(scenario.to_owned());
     }

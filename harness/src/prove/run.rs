@@ -9,7 +9,7 @@ use onejob_reports::model::{Cell, Outcome, Verdict};
 use tokio::{sync::watch, task::JoinSet};
 
 use super::{Culprit, KillMatrix, Trial, order::Agenda};
-use crate::engine::{Grounds, Played, PlannedCell, play};
+use crate::engine::{Grounds, PlannedCell, Played, play};
 
 /// What is told while it goes on: the defect, the scenario, and what came of it. No defect: the honest service.
 pub type Tell<'t> = &'t mut (dyn FnMut(Option<&str>, &str, &Trial) + Send);
@@ -39,17 +39,14 @@ pub async fn prove(
     let mut matrix = KillMatrix { defects, ..KillMatrix::default() };
     for cell in cells {
         let id = cell.loaded.scenario.id.clone();
-        match &cell.lacks {
-            Some(reason) => {
-                matrix.left_out.insert(id, reason.clone());
-            }
-            None => {
-                if !order.contains(&id) {
-                    order.push(id.clone());
-                }
-                suite.entry(id).or_default().push(cell);
-            }
+        if let Some(reason) = &cell.lacks {
+            matrix.left_out.insert(id, reason.clone());
+            continue;
         }
+        if !order.contains(&id) {
+            order.push(id.clone());
+        }
+        suite.entry(id).or_default().push(cell);
     }
     let mut stopped = false;
     honest(grounds, &suite, &order, effort, &mut matrix, tell, &mut stop, &mut stopped).await;
@@ -172,7 +169,8 @@ async fn trial(grounds: &Grounds, cells: Vec<PlannedCell>) -> Trial {
         }
         if cell.verdict != Verdict::Pass {
             let error = cell.error.as_ref().map(|error| format!("{} {}", error.code, error.message));
-            let witness = cell.witnesses.iter().find(|witness| !witness.seen).map(|witness| witness.detail.clone());
+            let witness =
+                cell.witnesses.iter().find(|witness| !witness.seen).map(|witness| witness.detail.clone());
             unclear = unclear.or(error).or(witness).or(Some(format!("{:?}", cell.verdict)));
         }
     }

@@ -11,7 +11,9 @@ use crate::story::{Story, answer, decided, job};
 /// A scenario that asks for one thing only.
 fn scenario(asks: &str) -> Scenario {
     let head = "id = \"s\"\ntitle = \"t\"\nwhy = \"w\"\n";
-    let text = format!("{head}\n[[step]]\nid = \"click\"\ndo = \"submit\"\nwith = {{ key = \"K\", payload = \"P\" }}\n{asks}");
+    let text = format!(
+        "{head}\n[[step]]\nid = \"click\"\ndo = \"submit\"\nwith = {{ key = \"K\", payload = \"P\" }}\n{asks}"
+    );
     toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -42,7 +44,11 @@ fn undecided(asks: &str, law: &str, story: Story) {
 }
 
 fn one_job() -> Story {
-    Story::new().created("click", job(201, "a", "queued")).called("first", "a", "1").effect("first").replied("first", "answer-first")
+    Story::new()
+        .created("click", job(201, "a", "queued"))
+        .called("first", "a", "1")
+        .effect("first")
+        .replied("first", "answer-first")
 }
 
 #[test]
@@ -53,7 +59,8 @@ fn one_intent_has_one_effect() {
 
 #[test]
 fn two_jobs_of_one_key_have_their_effects_added_up() {
-    let story = Story::new().created("click.1", job(201, "a", "queued")).created("click.2", job(201, "b", "queued"));
+    let story =
+        Story::new().created("click.1", job(201, "a", "queued")).created("click.2", job(201, "b", "queued"));
     let story = story.called("first", "a", "1").effect("first").called("rest", "b", "1").effect("rest");
     breaks("", "one-effect", story, "calls first and rest");
 }
@@ -138,17 +145,45 @@ fn jobs_calls_and_effects_are_counted_per_key() {
     holds("[invariants]\njobs = { exactly = 1 }", "jobs", one_job());
     breaks("[invariants]\njobs = { exactly = 2 }", "jobs", one_job(), "1, not 2");
     holds("[invariants]\ncalls = { exactly = 1 }", "calls", one_job());
-    breaks("[invariants]\ncalls = { max = 1 }", "calls", one_job().called("rest", "a", "2"), "2, not at most one");
-    holds("[invariants]\neffects = { max = 2 }", "effects", one_job().called("rest", "a", "2").effect("rest"));
-    breaks("[invariants]\neffects = { min = 1 }", "effects", Story::new().created("click", job(201, "a", "queued")), "0, not");
+    breaks(
+        "[invariants]\ncalls = { max = 1 }",
+        "calls",
+        one_job().called("rest", "a", "2"),
+        "2, not at most one",
+    );
+    holds(
+        "[invariants]\neffects = { max = 2 }",
+        "effects",
+        one_job().called("rest", "a", "2").effect("rest"),
+    );
+    breaks(
+        "[invariants]\neffects = { min = 1 }",
+        "effects",
+        Story::new().created("click", job(201, "a", "queued")),
+        "0, not",
+    );
 }
 
 #[test]
 fn one_attempt_wins() {
     let asks = "[invariants]\nwinners = { exactly = 1, per = \"job\" }";
-    holds(asks, "winners", one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "1", "x")));
-    breaks(asks, "winners", one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "2", "x")), "2, not one");
-    breaks(asks, "winners", one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "1", "y")), "x and y");
+    holds(
+        asks,
+        "winners",
+        one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "1", "x")),
+    );
+    breaks(
+        asks,
+        "winners",
+        one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "2", "x")),
+        "2, not one",
+    );
+    breaks(
+        asks,
+        "winners",
+        one_job().saw("look", decided("a", "1", "x")).saw("again", decided("a", "1", "y")),
+        "x and y",
+    );
     breaks(asks, "winners", one_job(), "0, not one");
 }
 
@@ -162,7 +197,12 @@ fn only_the_accepted_payload_reaches_the_provider() {
 fn the_result_is_the_winners() {
     let asks = "[invariants]\nresult_of_winner = true";
     holds(asks, "result-of-winner", one_job().saw("look", decided("a", "1", "answer-first")));
-    breaks(asks, "result-of-winner", one_job().saw("look", decided("a", "1", "other")), "the job's result is other");
+    breaks(
+        asks,
+        "result-of-winner",
+        one_job().saw("look", decided("a", "1", "other")),
+        "the job's result is other",
+    );
     undecided(asks, "result-of-winner", one_job().saw("look", decided("a", "7", "other")));
 }
 
@@ -171,7 +211,10 @@ fn states_come_in_the_order_of_the_path() {
     let asks = "[invariants]\npath = [\"accepted?\", \"running?\", \"unknown\", \"terminal\"]";
     let saw = |states: &[&str]| {
         let start = Story::new().created("click", job(201, "a", "accepted"));
-        states.iter().enumerate().fold(start, |story, (n, state)| story.saw(&format!("look-{n}"), job(200, "a", state)))
+        states
+            .iter()
+            .enumerate()
+            .fold(start, |story, (n, state)| story.saw(&format!("look-{n}"), job(200, "a", state)))
     };
     holds(asks, "path", saw(&["running", "unknown", "unknown", "failed"]));
     holds(asks, "path", saw(&["unknown", "succeeded"]));
@@ -195,7 +238,12 @@ fn a_job_is_decided_once() {
 fn a_result_is_not_known_before_its_call_was_let_go() {
     let asks = "[invariants]\ndecided_once = true";
     let story = Story::new().created("click", job(201, "a", "queued")).called("A", "a", "1");
-    breaks(asks, "decided-once", story.saw("look", decided("a", "1", "x")).released("A"), "before the winning call");
+    breaks(
+        asks,
+        "decided-once",
+        story.saw("look", decided("a", "1", "x")).released("A"),
+        "before the winning call",
+    );
 }
 
 #[test]
@@ -220,7 +268,12 @@ fn late_results_are_logged_and_kept() {
 fn an_answer_is_held_against_what_was_expected_of_it() {
     let asks = "expect = { status = [201], has = [\"job\"], never = [\"result\"] }";
     holds(asks, "expect:click", one_job());
-    breaks(asks, "expect:click", Story::new().created("click", answer(409)), "answered with 409, not with 201");
+    breaks(
+        asks,
+        "expect:click",
+        Story::new().created("click", answer(409)),
+        "answered with 409, not with 201",
+    );
     breaks(asks, "expect:click", Story::new().created("click", answer(201)), "does not tell job");
     breaks(asks, "expect:click", Story::new().created("click", decided("a", "1", "x")), "200, not with 201");
     breaks(asks, "expect:click", Story::new().submits("click").lost("click"), "got no answer");
@@ -250,7 +303,12 @@ fn an_answer_is_compared_with_an_earlier_one() {
     let asks = "[[step]]\nid = \"again\"\ndo = \"submit\"\nwith = { key = \"K\", payload = \"P\" }\nexpect = { same = [\"job\"], as = \"click\" }";
     holds(asks, "expect:again", one_job().created("again", job(200, "a", "running")));
     holds(asks, "expect:again", one_job().created("again", answer(409)));
-    breaks(asks, "expect:again", one_job().created("again", job(200, "b", "running")), "tells job b, and click told a");
+    breaks(
+        asks,
+        "expect:again",
+        one_job().created("again", job(200, "b", "running")),
+        "tells job b, and click told a",
+    );
     breaks(asks, "expect:again", one_job().created("again", answer(200)), "does not tell job");
 }
 
@@ -292,7 +350,11 @@ fn two_calls_were_out_together_only_if_neither_was_over() {
     let asks = "[witness]\nboth_out = [\"A\", \"B\"]";
     let both = || Story::new().called("A", "a", "1").called("B", "a", "2");
     seen(asks, both().replied("B", "b").replied("A", "a"));
-    missing(asks, Story::new().called("A", "a", "1").replied("A", "a").called("B", "a", "2"), "call A was over");
+    missing(
+        asks,
+        Story::new().called("A", "a", "1").replied("A", "a").called("B", "a", "2"),
+        "call A was over",
+    );
     missing(asks, Story::new().called("A", "a", "1"), "call B never came");
 }
 
@@ -361,7 +423,10 @@ fn too_little_says_nothing_in_a_round_that_was_broken_off_and_too_much_says_all(
     let judged = |view| {
         let judgement = judge(&scenario(asks), &[view]);
         let outcomes = judgement.promises.into_iter().map(|(promise, _)| (promise.name, promise.outcome));
-        outcomes.filter(|(name, _)| name == "calls" || name == "logged").map(|(_, outcome)| outcome).collect::<Vec<_>>()
+        outcomes
+            .filter(|(name, _)| name == "calls" || name == "logged")
+            .map(|(_, outcome)| outcome)
+            .collect::<Vec<_>>()
     };
     let none = || Story::new().created("click", job(201, "a", "queued"));
     assert_eq!(judged(none().unfinished()), [Outcome::Undecided, Outcome::Undecided]);

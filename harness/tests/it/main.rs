@@ -1,5 +1,7 @@
 //! Integration tests of the harness, in one binary: linking takes longer than most of them.
 
+#![expect(unreachable_pub, reason = "nobody uses a test binary, so every `pub` in it is for reading only")]
+
 mod cli;
 mod double;
 mod fault;

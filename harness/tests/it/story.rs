@@ -46,7 +46,14 @@ impl Story {
         self
     }
 
-    fn send(mut self, step: &str, verb: &str, key: Option<&str>, payload: Option<&str>, about: Option<&str>) -> Self {
+    fn send(
+        mut self,
+        step: &str,
+        verb: &str,
+        key: Option<&str>,
+        payload: Option<&str>,
+        about: Option<&str>,
+    ) -> Self {
         let request = self.requests.len() as u64 + 1;
         self.requests.insert(step.into(), request);
         self.tell(Kind::Sent {
@@ -199,11 +206,6 @@ impl Story {
     /// A step waited in vain.
     pub fn missed(self, step: &str) -> Self {
         self.tell(Kind::Missed { step: step.into(), what: "nothing came".into() })
-    }
-
-    /// The events.
-    pub fn events(self) -> Vec<Event> {
-        self.events
     }
 
     /// The round, indexed.

@@ -33,7 +33,7 @@ fn serve_for_ever(tell: &mpsc::Sender<String>) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
         let leash = Leash::start(Path::new(env!("CARGO_BIN_EXE_onejob"))).expect("the watchdog");
-        let started = Server::start(&Source::Local, &StartOptions::default(), &leash, &mut |_: &str| ()).await;
+        let started = Server::start(&Source::Local, &StartOptions::default(), &leash, &|_: &str| ()).await;
         let server = started.expect("Postgres programs on this machine (see .ci/packages)");
         tell.send(server.url_of("postgres")).expect("a test that waits");
         std::future::pending::<()>().await;
@@ -119,6 +119,7 @@ impl Outcome {
     /// A file that it left.
     #[track_caller]
     pub fn left(&self, name: &str) -> String {
-        std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+        std::fs::read_to_string(self.folder.path().join(name))
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 }

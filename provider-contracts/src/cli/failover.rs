@@ -10,6 +10,7 @@ use super::exit::{CliError, ExitOutcome};
 use super::{inputs, render};
 use crate::attest::TrustedKeys;
 use crate::gate::{Attestations, JobFacts, Question, Trigger, may_fail_over};
+use crate::provider::Provider;
 
 /// Everything that goes wrong on the way is a no as well: a script that only looks for 0 must never read a damaged file
 /// as a yes, and one that looks for 21 must not miss it. Only a mistyped name or file is a usage error.
@@ -25,9 +26,9 @@ pub(super) fn run(
         None => Timestamp::now(),
     };
     let read = inputs::read(&args.inputs)?;
-    read.provider(&args.from)?;
+    let (primary, _) = read.provider(&args.from)?;
     let (fallback, dialect) = read.provider(&args.to)?;
-    let answer = answer(args, &read, fallback, &dialect, now);
+    let answer = answer(args, &read, (primary, fallback), &dialect, now);
     match (&answer, args.format) {
         (Ok(permit), Format::Json) => render::json(
             out,
@@ -54,15 +55,16 @@ type Answer = Result<crate::gate::Permit, (&'static str, String)>;
 fn answer(
     args: &CanFailoverArgs,
     read: &inputs::Read,
-    fallback: &crate::provider::Provider,
+    (primary, fallback): (&Provider, &Provider),
     dialect: &crate::dialect::Dialect,
     now: Timestamp,
 ) -> Answer {
     let keys = TrustedKeys::load(&args.trust).map_err(|error| ("untrusted", error.to_string()))?;
     let attestations =
         Attestations::load(&args.attestations, &keys).map_err(|error| ("untrusted", error.to_string()))?;
-    let job =
-        JobFacts::of(&read.contract, fallback, dialect).map_err(|error| ("changed", error.to_string()))?;
+    let job = JobFacts::of(&read.contract, fallback, dialect)
+        .map_err(|error| ("changed", error.to_string()))?
+        .with_primary(primary);
     let question = Question {
         from: &args.from,
         to: &args.to,

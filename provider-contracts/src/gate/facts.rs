@@ -25,10 +25,21 @@ pub struct JobFacts {
     pub model: String,
     /// Its parameters.
     pub parameters: BTreeMap<String, Value>,
+    /// The primary as it is configured now, where the asker knows it: agreement was proven with that one.
+    pub primary: Option<PrimaryFacts>,
     /// Failures after which the contract lets a job move.
     pub failover_on: Vec<ErrorClass>,
     /// The bar on the pass rate's lower bound.
     pub bar: f64,
+}
+
+/// What of the primary the proof depends on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PrimaryFacts {
+    /// The model that it is asked for.
+    pub model: String,
+    /// Its parameters.
+    pub parameters: BTreeMap<String, Value>,
 }
 
 impl JobFacts {
@@ -45,8 +56,17 @@ impl JobFacts {
             endpoint: report.request.map(|request| request.url).unwrap_or_default(),
             model: fallback.model.clone(),
             parameters: fallback.parameters.clone(),
+            primary: None,
             failover_on: contract.spec.failover_on.clone(),
             bar: *contract.spec.thresholds.pass_rate.get_ref(),
         })
+    }
+
+    /// The same, bound to this primary as well.
+    #[must_use]
+    pub fn with_primary(mut self, primary: &Provider) -> Self {
+        let (model, parameters) = (primary.model.clone(), primary.parameters.clone());
+        self.primary = Some(PrimaryFacts { model, parameters });
+        self
     }
 }

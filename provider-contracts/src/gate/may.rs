@@ -175,5 +175,14 @@ fn unchanged(job: &JobFacts, attestation: &Attestation) -> Result<(), Refusal> {
     if provider.parameters != job.parameters {
         return changed("parameters");
     }
+    if let Some(primary) = &job.primary {
+        let attested = &attested.baseline.provider;
+        if attested.model != primary.model {
+            return changed("primary's model");
+        }
+        if attested.parameters != primary.parameters {
+            return changed("primary's parameters");
+        }
+    }
     Ok(())
 }

@@ -12,7 +12,7 @@ mod refusal;
 mod suspension;
 
 pub use attestations::{Attestation, Attestations, Rejected};
-pub use facts::JobFacts;
+pub use facts::{JobFacts, PrimaryFacts};
 pub use may::{Permit, Question, Trigger, may_fail_over};
 pub use refusal::Refusal;
 pub use suspension::Suspension;

@@ -222,3 +222,67 @@ fn array(reader: &mut impl Read) -> Result<Item, GgufError> {
     }
     Ok(if kind == 8 { Item::Texts(texts) } else { Item::Integers(integers) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_bytes(text: &str) -> Vec<u8> {
+        [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
+    }
+
+    fn pair(key: &str, kind: u32, value: &[u8]) -> Vec<u8> {
+        [&text_bytes(key)[..], &kind.to_le_bytes(), value].concat()
+    }
+
+    fn list(kind: u32, items: &[Vec<u8>]) -> Vec<u8> {
+        [&kind.to_le_bytes()[..], &(items.len() as u64).to_le_bytes(), &items.concat()].concat()
+    }
+
+    fn file(pairs: &[Vec<u8>]) -> Vec<u8> {
+        let head =
+            [&b"GGUF"[..], &3_u32.to_le_bytes(), &0_u64.to_le_bytes(), &(pairs.len() as u64).to_le_bytes()]
+                .concat();
+        [head, pairs.concat()].concat()
+    }
+
+    fn sample() -> Vec<u8> {
+        let tokens = ["<s>", "a", "<|im_end|>"].map(text_bytes);
+        let types = [3_i32, 1, 3].map(|kind| kind.to_le_bytes().to_vec());
+        file(&[
+            pair("general.architecture", 8, &text_bytes("llama")),
+            pair("general.quality", 6, &1.5_f32.to_le_bytes()),
+            pair("llama.context_length", 4, &2048_u32.to_le_bytes()),
+            pair("tokenizer.chat_template", 8, &text_bytes("{{ bos_token }}")),
+            pair("tokenizer.ggml.tokens", 9, &list(8, &tokens)),
+            pair("tokenizer.ggml.token_type", 9, &list(5, &types)),
+            pair("tokenizer.ggml.bos_token_id", 4, &0_u32.to_le_bytes()),
+            pair("tokenizer.ggml.add_bos_token", 7, &[1]),
+        ])
+    }
+
+    #[test]
+    fn the_metadata_is_read() {
+        let gguf = Gguf::read(&mut sample().as_slice()).unwrap();
+        assert_eq!(gguf.chat_template.as_deref(), Some("{{ bos_token }}"));
+        assert_eq!(gguf.context_length, Some(2048));
+        assert_eq!(gguf.bos_text(), Some("<s>"));
+        assert_eq!((gguf.add_bos, gguf.eos_text()), (Some(true), None));
+        assert!(gguf.is_control("<|im_end|>") && !gguf.is_control("a") && !gguf.is_control("<|im_start|>"));
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_wherever_it_ends() {
+        let whole = sample();
+        for length in 0..whole.len() {
+            assert!(Gguf::read(&mut &whole[..length]).is_err(), "at byte {length}");
+        }
+        assert!(Gguf::read(&mut &b"GGML\x03\0\0\0"[..]).is_err());
+    }
+
+    #[test]
+    fn a_length_out_of_all_proportion_allocates_nothing() {
+        let huge = file(&[pair("k", 8, &u64::MAX.to_le_bytes())]);
+        assert!(matches!(Gguf::read(&mut huge.as_slice()), Err(GgufError::Format(_))));
+    }
+}

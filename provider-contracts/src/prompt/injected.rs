@@ -18,10 +18,13 @@ pub enum SystemEffect {
 /// A word that no template contains.
 const MARK: &str = "\u{2}onejob-system-mark\u{2}";
 
+/// Another one, for the user's message: a template that shows the first message, whoever wrote it, injects nothing.
+const USER: &str = "\u{2}onejob-user-mark\u{2}";
+
 /// Renders the same conversation with a marked system message and without one, and compares.
 #[must_use]
 pub fn system_effect(template: &ChatTemplate) -> SystemEffect {
-    let user = Message::new("user", "hello");
+    let user = Message::new("user", USER);
     let Ok(without) = template.render(std::slice::from_ref(&user)) else { return SystemEffect::Honest };
     let Ok(with) = template.render(&[Message::new("system", MARK), user]) else {
         return SystemEffect::Refuses;
@@ -35,6 +38,9 @@ pub fn system_effect(template: &ChatTemplate) -> SystemEffect {
         return SystemEffect::Honest;
     }
     let filled = without[before.len()..without.len() - after.len()].trim();
+    if filled.contains(USER) {
+        return SystemEffect::Honest;
+    }
     if !filled.is_empty() {
         return SystemEffect::Injects(filled.to_owned());
     }
@@ -75,6 +81,11 @@ mod tests {
         let source =
             "{% for m in messages %}{% if m.role != 'system' %}{{ m.content }}{% endif %}{% endfor %}";
         assert_eq!(effect(source), SystemEffect::Drops);
+    }
+
+    #[test]
+    fn a_template_that_shows_the_first_message_injects_nothing() {
+        assert_eq!(effect("<s>[INST]{{ messages[0].content }}[/INST]"), SystemEffect::Honest);
     }
 
     #[test]

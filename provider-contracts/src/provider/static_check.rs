@@ -79,7 +79,7 @@ pub fn static_check(
         let facts = prompt_facts(provider, template.as_ref(), encoder.as_ref(), &conversation);
         let roles = lint_roles(dialect, template.as_ref(), &conversation);
         let (tokens, notes) =
-            lint_tokens(provider, template.as_ref(), encoder.as_ref(), &conversation, &facts)?;
+            lint_tokens(provider, template.as_ref(), encoder.as_ref(), &conversation, &facts, first)?;
         // What the server made of a conversation that its template refuses says more than the refusal.
         let mismatch = tokens.iter().any(|finding| finding.verdict == Verdict::fail("render_mismatch"));
         for finding in roles.into_iter().filter(|_| !mismatch).chain(tokens) {

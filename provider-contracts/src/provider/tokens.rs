@@ -46,7 +46,8 @@ pub fn prompt_facts(
     }
 }
 
-/// Everything about template and tokens that can be known before a call.
+/// Everything about template and tokens that can be known before a call. `served` says that this is the case whose
+/// rendering and tokens the server gave.
 ///
 /// # Errors
 /// When a file that the provider names can't be read.
@@ -56,15 +57,16 @@ pub fn lint_tokens(
     encoder: Option<&Arc<dyn Encoder>>,
     messages: &[Message],
     facts: &PromptFacts,
+    served: bool,
 ) -> Result<(Vec<Finding>, Vec<Note>), FileError> {
     let mut findings = Vec::new();
     let mut notes = Vec::new();
-    if let Some(path) = &provider.rendered_prompt {
+    if let Some(path) = provider.rendered_prompt.as_ref().filter(|_| served) {
         let served = read_text(&provider.file(path))?;
         findings.extend(compare_rendering(template, messages, &served));
     }
     let mut ids = facts.ids.clone();
-    if let Some(path) = &provider.rendered_tokens {
+    if let Some(path) = provider.rendered_tokens.as_ref().filter(|_| served) {
         let path = provider.file(path);
         let text = read_text(&path)?;
         let served: Vec<u32> = serde_json::from_str(&text)
@@ -78,7 +80,7 @@ pub fn lint_tokens(
             findings.extend(ids.as_deref().and_then(|ids| bos(template, encoder, ids)));
         }
     }
-    if provider.rendered_tokens.is_some() {
+    if served && provider.rendered_tokens.is_some() {
         findings.extend(compare_tokens(facts.ids.as_deref(), ids.as_deref()));
     }
     if let Some(encoder) = encoder {

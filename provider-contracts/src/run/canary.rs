@@ -7,11 +7,10 @@ use crate::provider::{PromptFacts, StaticReport};
 use crate::verdict::{Finding, Stage, Verdict};
 
 /// Families of codes that come back with every sample: going on would only cost money.
-const CERTAIN: [&str; 13] = [
+const CERTAIN: [&str; 12] = [
     "auth",
     "wrong_surface",
     "provider_rejected",
-    "provider_filter",
     "finish_unknown",
     "other_provider",
     "envelope",
@@ -60,7 +59,9 @@ pub(super) async fn canaries(
 fn finding(caller: &Caller<'_>, result: &SampleResult) -> Option<Finding> {
     let verdict = &result.judgement.verdict;
     let stops = match verdict {
-        Verdict::Fail(code) | Verdict::Block(code) => CERTAIN.contains(&code.family()),
+        Verdict::Fail(code) | Verdict::Block(code) => {
+            CERTAIN.contains(&code.family()) || code.as_str() == "provider_filter:prompt"
+        }
         Verdict::Inconclusive(_) | Verdict::Unknown(_) => result.broken.is_none(),
         Verdict::Pass | Verdict::Refused => false,
     };

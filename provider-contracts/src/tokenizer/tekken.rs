@@ -36,6 +36,30 @@ struct Special {
     token_str: String,
 }
 
+/// The control tokens of early files, which do not list them, by rank.
+const UNLISTED: [&str; 20] = [
+    "<unk>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[AVAILABLE_TOOLS]",
+    "[/AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+    "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]",
+    "[IMG]",
+    "<pad>",
+    "[IMG_BREAK]",
+    "[IMG_END]",
+    "[PREFIX]",
+    "[MIDDLE]",
+    "[SUFFIX]",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
+    "[TOOL_CONTENT]",
+];
+
 pub(super) struct Tekken {
     bpe: CoreBPE,
     special: Vec<(String, u32)>,
@@ -63,12 +87,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tekken, String> {
         let token = STANDARD.decode(&entry.token_bytes).map_err(|error| error.to_string())?;
         ranks.push((token, entry.rank));
     }
-    let special: Vec<(String, u32)> = file
-        .special_tokens
-        .unwrap_or_default()
-        .into_iter()
-        .map(|token| (token.token_str, token.rank))
-        .collect();
+    let special: Vec<(String, u32)> = match file.special_tokens {
+        Some(listed) => listed.into_iter().map(|token| (token.token_str, token.rank)).collect(),
+        None => UNLISTED.iter().zip(0..).map(|(word, rank)| ((*word).to_owned(), rank)).collect(),
+    };
     let bpe = CoreBPE::new(ranks.into_iter().collect(), std::iter::empty().collect(), &file.config.pattern)
         .map_err(|error| error.to_string())?;
     Ok(Tekken { bpe, special, shift, identity: bytes.to_vec() })
@@ -115,5 +137,41 @@ impl Encoder for Tekken {
 
     fn identity(&self) -> &[u8] {
         &self.identity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Every byte and one merge, with 20 control tokens in front.
+    fn file() -> Vec<u8> {
+        let mut vocab: Vec<_> =
+            (0..=255_u8).map(|byte| json!({"rank": byte, "token_bytes": STANDARD.encode([byte])})).collect();
+        vocab.push(json!({"rank": 256, "token_bytes": STANDARD.encode("hi")}));
+        let config =
+            json!({"pattern": "\\w+|\\W", "default_vocab_size": 277, "default_num_special_tokens": 20});
+        json!({ "config": config, "vocab": vocab }).to_string().into_bytes()
+    }
+
+    #[test]
+    fn ranks_come_after_the_control_tokens() {
+        assert!(looks_like(&file()));
+        let tekken = read(&file()).unwrap();
+        assert_eq!(tekken.encode("<s>[INST]hi![/INST]", false).unwrap(), [1, 3, 276, 53, 4]);
+        assert_eq!(tekken.encode("hi", true).unwrap(), [1, 276]);
+        assert!(tekken.is_control(3) && !tekken.is_control(276));
+        assert_eq!(
+            (tekken.id_of("[INST]"), tekken.id_of("hi"), tekken.id_of("hih")),
+            (Some(3), Some(276), None)
+        );
+    }
+
+    #[test]
+    fn a_rank_that_is_there_twice_is_refused() {
+        let twice = String::from_utf8(file()).unwrap().replace("\"rank\":256", "\"rank\":255");
+        assert!(read(twice.as_bytes()).err().unwrap().contains("255"));
     }
 }

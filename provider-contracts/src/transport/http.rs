@@ -25,6 +25,7 @@ pub(crate) struct AwsKeys {
     pub(crate) id: String,
     pub(crate) secret: String,
     pub(crate) session: Option<String>,
+    #[cfg_attr(not(feature = "bedrock"), expect(dead_code, reason = "only the signature reads it"))]
     pub(crate) region: String,
 }
 
@@ -60,6 +61,8 @@ impl Http {
         let client = reqwest::Client::builder()
             .redirect(Policy::none())
             .retry(reqwest::retry::never())
+            // A kept connection that the server closes just now would blur "never sent": one connection for each call.
+            .pool_max_idle_per_host(0)
             .connect_timeout(Duration::from_secs(10))
             .user_agent(concat!("onejob/", env!("CARGO_PKG_VERSION")))
             .build()?;
@@ -129,6 +132,20 @@ impl Http {
         Ok(map)
     }
 
+    /// Providers repeat a wrong key in their errors; it must not get into a report from there.
+    fn without_secrets(&self, mut received: Received) -> Received {
+        let secrets = self.secrets();
+        for (_, value) in &mut received.headers {
+            *value = secrets.redact(value);
+        }
+        if let Ok(text) = std::str::from_utf8(&received.body)
+            && secrets.occurs_in(text)
+        {
+            received.body = secrets.redact(text).into_bytes();
+        }
+        received
+    }
+
     async fn carry(&self, request: &Outgoing, deadline: Duration) -> Exchange {
         let started = Instant::now();
         let body = request.body.to_string().into_bytes();
@@ -169,7 +186,8 @@ impl Http {
                 Ok(Some(Ok(piece))) => bytes.extend_from_slice(&piece),
             }
         }
-        Exchange::Answered(Received { status, headers, body: bytes, cut, elapsed: started.elapsed() })
+        let elapsed = started.elapsed();
+        Exchange::Answered(self.without_secrets(Received { status, headers, body: bytes, cut, elapsed }))
     }
 }
 

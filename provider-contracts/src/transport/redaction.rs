@@ -42,6 +42,12 @@ impl Secrets {
         Self(values.into_iter().filter(|value| value.len() >= 6).collect())
     }
 
+    /// Whether any of them stands in `text`.
+    #[must_use]
+    pub fn occurs_in(&self, text: &str) -> bool {
+        self.0.iter().any(|secret| text.contains(secret.as_str()))
+    }
+
     /// Adds others.
     pub fn extend(&mut self, others: Self) {
         self.0.extend(others.0);

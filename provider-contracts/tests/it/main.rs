@@ -1,5 +1,6 @@
 //! Everything that needs more than one module.
 mod attest;
+mod canary;
 mod cases;
 mod cassette;
 mod cli;

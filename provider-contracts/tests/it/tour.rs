@@ -58,8 +58,8 @@ impl Transport for Recording {
         _deadline: std::time::Duration,
     ) -> BoxFuture<'a, Exchange> {
         let (dialect, model) = match id.provider.as_str() {
-            "primary" => ("openai-chat", "gpt-4.1-mini"),
-            "fallback" => ("anthropic", "claude-haiku-4-5"),
+            "primary" => ("openai-chat", "primary-1"),
+            "fallback" => ("anthropic", "fallback-1"),
             _ => ("llama-cpp", "smollm2-135m-instruct"),
         };
         let body = Wire::load(dialect).success(Self::content(id)).replace("model-1", model);
@@ -192,7 +192,7 @@ async fn the_gate_says_yes_and_after_any_change_no_with_the_reason() {
         ("contract.toml", "Amounts are in cents", "Amounts are in Cents", "changed", "prompt"),
         ("invoice.schema.json", "\"GBP\"]", "\"GBQ\"]", "changed", "schema"),
         ("cases.jsonl", "12.50", "12.51", "changed", "cases"),
-        ("providers.toml", "claude-haiku-4-5", "claude-haiku-4-6", "changed", "model"),
+        ("providers.toml", "fallback-1", "fallback-2", "changed", "model"),
         (
             "providers.toml",
             "[provider.fallback]\ndialect = \"anthropic\"\nbase_url = \"http://127.0.0.1:9\"",
@@ -200,6 +200,7 @@ async fn the_gate_says_yes_and_after_any_change_no_with_the_reason() {
             "changed",
             "endpoint",
         ),
+        ("providers.toml", "primary-1", "primary-2", "changed", "primary's model"),
         (
             "attestations/invoice.primary.fallback.attestation.json",
             "\"payload\": \"eyJ",
@@ -226,7 +227,7 @@ async fn the_gate_says_yes_and_after_any_change_no_with_the_reason() {
     assert!(exit == 21 && said.contains("no (expired)"), "{said}");
 
     let mut other = gate.clone();
-    other.extend(["--model".to_owned(), "claude-haiku-5".to_owned()]);
+    other.extend(["--model".to_owned(), "fallback-2".to_owned()]);
     let (exit, said) = ask(files.path(), &other).await;
     assert!(exit == 21 && said.contains("no (model_drift)"), "{said}");
 }

@@ -10,6 +10,7 @@ usage: lane.py CONTRACT_COMMAND [WORK_FOLDER]
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -77,7 +78,7 @@ class Server:
     def __init__(self, python, model, folder, name):
         self.log = open(folder / f"{name}.log", "w")
         self.process = subprocess.Popen(
-            [str(python), str(HERE / "serve.py"), str(model)], stdout=subprocess.PIPE, stderr=self.log, text=True
+            [str(python), str(HERE / "serve.py"), str(model)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True
         )
         for line in self.process.stdout:
             if line.startswith("LISTENING "):
@@ -102,7 +103,7 @@ class Server:
             return json.load(answer)
 
     def stop(self):
-        self.process.terminate()
+        self.process.stdin.close()
         self.process.wait(timeout=20)
 
 
@@ -168,7 +169,7 @@ def lane(command, folder):
         expect("a server that counts one token less is caught", code == 1 and "FAIL(token_mismatch)" in text)
         (folder / "ids.json").write_text(json.dumps(ids))
 
-        code, report = check(command, folder, "bare", "smol")
+        code, report = check(command, folder, "bare", "smol-bare")
         expect("the template's own system prompt is found", (code, report["verdict"]) == (1, "FAIL(injected_system)"))
 
         code, report = check(command, folder, "amount", "gemma")
@@ -195,8 +196,24 @@ def lane(command, folder):
         _, cut = check(command, folder, "cut", "smol-short")
         expect("an answer that the limit cut is a truncation and not a parse error", cut["figures"]["failed"].keys() == {"truncated"})
 
-        streamed, report = check(command, folder, "shape", "smol-stream", "--per-case", "10")
-        expect("streamed answers of the real server are read to their end", not any("stream" in code for code in report["figures"]["failed"]))
+        _, report = check(command, folder, "shape", "smol-stream", "--per-case", "10")
+        expect("streamed answers of the real server are read to their end", report["figures"]["passed"] == 10, report["reason"])
+
+        tour = folder / "tour"
+        shutil.rmtree(tour, ignore_errors=True)
+        shutil.copytree(HERE.parent.parent / "contracts" / "invoice", tour, ignore=shutil.ignore_patterns("*.cassette.json"))
+        providers = (tour / "providers.toml").read_text()
+        (tour / "providers.toml").write_text(providers.replace("http://127.0.0.1:9/v1\"\nmodel = \"smollm2\"", smol.url + "/v1\"\nmodel = \"smollm2\""))
+        tape = tour / "smollm2.cassette.json"
+        out = tour / "cheap.json"
+        code, text = run(command, "check", tour / "contract.toml", "--provider", "cheap", "--record", tape, "--out", out)
+        live = json.loads(out.read_text())
+        codes = set(live["figures"]["failed"])
+        expect("the tour's real provider fails today as in its cassette: valid, and wrong", code == 1 and codes == {"value_mismatch"}, live["reason"])
+        code, text = run(command, "check", tour / "contract.toml", "--provider", "cheap", "--replay", tape, "--out", out)
+        again = json.loads(out.read_text())
+        same = all(live[key] == again[key] for key in ("verdict", "figures", "outcomes"))
+        expect("and a replay of what was just recorded comes to the same figures", code == 1 and same)
     finally:
         smol.stop()
         gemma.stop()

@@ -1,6 +1,5 @@
-"""Serves one GGUF model with llama.cpp's own server until it is told to stop. Prints `LISTENING URL`."""
+"""Serves one GGUF model with llama.cpp's own server until its standard input ends. Prints `LISTENING URL`."""
 
-import signal
 import sys
 
 import xllamacpp
@@ -9,8 +8,10 @@ parameters = xllamacpp.CommonParams()
 parameters.model.path = sys.argv[1]
 parameters.n_ctx = 4096
 parameters.n_parallel = 2
-parameters.cpuparams.n_threads = 2
+# One thread: with more, a busy machine spends its time waiting at barriers.
+parameters.cpuparams.n_threads = 1
 parameters.port = 0
 server = xllamacpp.Server(parameters)
 print("LISTENING", server.listening_address, flush=True)
-signal.sigwait({signal.SIGTERM, signal.SIGINT})
+# The pipe ends when the lane does, however it ends.
+sys.stdin.read()

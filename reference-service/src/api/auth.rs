@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, header};
 use super::problem::{Problem, ProblemType};
 use super::state::{App, Identity};
 use crate::Principal;
+use crate::log::owner_tag;
 use crate::store::digest;
 
 /// The authenticated caller. The owner comes from the token and from nowhere else.
@@ -43,6 +44,7 @@ impl FromRequestParts<App> for Caller {
             app.remember(digest, identity.clone());
             identity
         };
+        tracing::Span::current().record("owner", owner_tag(&identity.owner));
         Ok(Self { owner: (app.store.rules.scope)(&identity.owner), role: identity.role })
     }
 }

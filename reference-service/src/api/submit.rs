@@ -136,10 +136,12 @@ pub(super) async fn submit(app: &App, new: NewJob) -> Result<Submitted, Problem>
     match claimed {
         Ok(Claimed::Created(job)) => {
             count(Counter::ClaimCreated);
+            tracing::debug!(job = %job.id, "a new intent");
             Ok(Submitted::Created(job))
         }
         Ok(Claimed::Replayed(job)) => {
             count(Counter::ClaimReplayed);
+            tracing::debug!(job = %job.id, "a known intent");
             Ok(Submitted::Replayed(job))
         }
         Ok(Claimed::Conflict) => {

@@ -419,4 +419,32 @@ mod tests {
         let read = parse(br#""\u00e9\ud83d\ude00\n\/""#).expect("valid JSON");
         assert_eq!(read, Json::String("é😀\n/".to_owned()));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text: Vec<u8>) {
+            let _ = parse(&text);
+        }
+
+        /// Fragments of JSON, so that much of what is tried is nearly valid.
+        #[test]
+        fn another_reader_agrees_on_what_is_json(
+            parts in proptest::collection::vec(
+                proptest::sample::select(vec![
+                    "{", "}", "[", "]", ":", ",", " ", "\"a\"", "\"b\"", "\"\\u00e9\"", "\"\\ud83d\\ude00\"",
+                    "\"\\ud83d\"", "0", "-1", "1.50", "2e3", "1e400", "9007199254740993", "true", "null", "\\", "\"",
+                ]),
+                0..12,
+            ),
+        ) {
+            let text = parts.concat();
+            let other = serde_json::from_str::<serde_json::Value>(&text);
+            match parse(text.as_bytes()) {
+                Ok(_) => proptest::prop_assert!(other.is_ok(), "{text}"),
+                Err(JsonRefusal::Syntax { .. }) => proptest::prop_assert!(other.is_err(), "{text}"),
+                // Refused for what would be lost, which the other reader does not mind or sees as syntax.
+                Err(_) => {}
+            }
+        }
+    }
 }

@@ -131,4 +131,14 @@ mod tests {
         let key = IdempotencyKey::parse(b"secret").expect("a valid key");
         assert!(!format!("{key:?}").contains("secret"));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn a_key_that_is_accepted_is_the_same_in_quotes(raw in "[ -~]{0,20}") {
+            if let Ok(key) = IdempotencyKey::parse(raw.as_bytes()) {
+                let quoted = format!("\"{}\"", key.as_str().replace('\\', "\\\\").replace('"', "\\\""));
+                proptest::prop_assert_eq!(IdempotencyKey::parse(quoted.as_bytes()), Ok(key));
+            }
+        }
+    }
 }

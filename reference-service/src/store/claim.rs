@@ -55,6 +55,7 @@ impl NewJob {
     pub(crate) fn record(&self, created_at: i64, run_at: i64) -> JobRecord {
         JobRecord {
             id: self.id,
+            owner: self.owner.clone(),
             key: self.key.clone(),
             fingerprint: self.fingerprint.0.to_vec(),
             kind: self.kind.clone(),

@@ -13,6 +13,7 @@ use crate::domain::{Attempt, AttemptState, Attention, Cancel, Job, JobState, Mod
 #[derive(Debug, Clone)]
 pub(crate) struct JobRecord {
     pub(crate) id: Uuid,
+    pub(crate) owner: String,
     pub(crate) key: String,
     pub(crate) fingerprint: Vec<u8>,
     pub(crate) kind: String,
@@ -53,7 +54,7 @@ pub(crate) struct AttemptRecord {
 /// then come from one snapshot.
 macro_rules! job_columns {
     () => {
-        "j.id, j.idempotency_key, j.fingerprint, j.kind, j.input, j.mode, j.providers, j.traceparent, \
+        "j.id, j.owner, j.idempotency_key, j.fingerprint, j.kind, j.input, j.mode, j.providers, j.traceparent, \
          j.state, j.version, j.completed_by, j.result, j.failure, j.cancel, j.attention, \
          (extract(epoch FROM j.run_at) * 1000000)::bigint AS run_at, j.purged_at IS NOT NULL AS purged, \
          (extract(epoch FROM j.created_at) * 1000000)::bigint AS created_at, \
@@ -79,6 +80,7 @@ impl JobRecord {
         let attempts: &str = row.try_get("attempts")?;
         Ok(Self {
             id: row.try_get("id")?,
+            owner: row.try_get("owner")?,
             key: row.try_get("idempotency_key")?,
             fingerprint: row.try_get("fingerprint")?,
             kind: row.try_get("kind")?,

@@ -7,6 +7,14 @@ use super::transaction::transaction;
 use super::{Beside, EventKind, Store, StoreError, Wait, micros};
 use crate::domain::{JobState, Lapse};
 
+/// What a job leaves behind beside its own row.
+const CONTENT: [&str; 4] = [
+    "DELETE FROM attempts WHERE job_id = $1",
+    "DELETE FROM attempt_reports WHERE job_id = $1",
+    "DELETE FROM callback_events WHERE job_id = $1",
+    "DELETE FROM job_events WHERE job_id = $1",
+];
+
 /// What a sweep over lapsed leases did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Swept {
@@ -90,11 +98,9 @@ impl Store {
             for row in expired {
                 let id: Uuid = row.try_get("id")?;
                 if self.query(self.rules.sql.bury).bind(id).execute(&mut *tx).await?.rows_affected() == 1 {
-                    self.query("DELETE FROM attempts WHERE job_id = $1").bind(id).execute(&mut *tx).await?;
-                    self.query("DELETE FROM attempt_reports WHERE job_id = $1")
-                        .bind(id)
-                        .execute(&mut *tx)
-                        .await?;
+                    for statement in CONTENT {
+                        self.query(statement).bind(id).execute(&mut *tx).await?;
+                    }
                     self.log(tx, id, EventKind::Purged, None, None).await?;
                     purged += 1;
                 }

@@ -96,7 +96,7 @@ impl Held {
             Ok(marked) => marked,
             Err(error) => {
                 // Whether the mark is there or not, the lease runs out, and the sweeper sees which.
-                tracing::warn!(job = %self.job, attempt = self.number, %error, "the effect was not started");
+                tracing::warn!(%error, "the effect was not started");
                 false
             }
         }
@@ -155,7 +155,7 @@ impl Held {
         });
         if lost.await == Some(true) {
             self.shop.metrics.count(Counter::OutcomeUnknown);
-            tracing::warn!(job = %self.job, attempt = self.number, reason, "the outcome is unknown");
+            tracing::warn!(reason, "the outcome is unknown");
         }
     }
 

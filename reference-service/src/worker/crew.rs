@@ -3,9 +3,11 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use super::attempt::carry_out;
 use super::{Phase, Shop, reconciler, sweeper};
+use crate::log::owner_tag;
 use crate::store::{StoreError, Work};
 
 /// Works until the process drains, then waits until every attempt is over.
@@ -23,7 +25,9 @@ pub(crate) async fn work(shop: Shop) {
         let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
         let pause = match take(&shop).await {
             Ok(Some(work)) => {
-                attempts.spawn(carry_out(shop.clone(), work, slot));
+                let (job, owner) = (work.job.id, owner_tag(&work.job.owner));
+                let span = tracing::info_span!("attempt", %job, attempt = work.number, owner);
+                attempts.spawn(carry_out(shop.clone(), work, slot).instrument(span));
                 continue;
             }
             Ok(None) => next_look(&shop).await,

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::lanes::{GAP, Item, LEFT, Picture, RIGHT, Row, Side, TOP, WIDTH};
 use crate::{
-    model::{Mark, Moment},
-    text::{human, lane_word, mark_word, plain},
+    model::Mark,
+    text::{lane_word, mark_word, plain},
 };
 
 /// The picture as an `svg` element, named by its `title` and described by the table that follows it in the page.

@@ -8,6 +8,7 @@ mod moments;
 mod page;
 mod shell;
 mod view;
+mod view_cell;
 
 pub(crate) use draw::escaped;
 pub use page::render;

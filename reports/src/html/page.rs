@@ -5,7 +5,7 @@ use minijinja::{Value, context, value::Serde};
 use super::{
     budget,
     shell::{HtmlError, Page, render_page, templates},
-    view,
+    view, view_cell,
 };
 use crate::{model::RunReport, text::human};
 
@@ -22,7 +22,7 @@ pub fn render(report: &RunReport, out: &mut dyn Write) -> Result<(), HtmlError> 
     let mut cells = Vec::with_capacity(report.cells.len());
     for (cell, id) in report.cells.iter().zip(&ids) {
         let lean = report.cells.len() > MANY;
-        cells.push(template.render(context! { cell => Serde(view::cell(cell, id, lean)) })?);
+        cells.push(template.render(context! { cell => Serde(view_cell::cell(cell, id, lean)) })?);
     }
     let page = view::page(report, &ids);
     let used = cells.iter().map(String::len).sum::<usize>() + Page::Run.weight() + overview_size(&page);
@@ -52,7 +52,7 @@ pub fn render(report: &RunReport, out: &mut dyn Write) -> Result<(), HtmlError> 
 /// About what the parts of the page before the cells take.
 fn overview_size(page: &view::PageView) -> usize {
     let squares: usize =
-        page.matrix.rows.iter().map(|row| row.outcomes.len() * 60 + row.cells.len() * 130 + 300).sum();
+        page.matrix.rows.iter().map(|row| row.outcomes.len() * 45 + row.cells.len() * 170 + 250).sum();
     let troubles: usize =
         page.troubles.iter().take(40).map(|t| t.cell.headline.len() + t.cell.replay.len() + 2_000).sum();
     squares + troubles + 16_000

@@ -152,9 +152,9 @@ fn reads(
 /// What is asked about a job needs to know which.
 fn job_is_told(file: &TargetFile, findings: &mut Findings) {
     let told = file.target.submit.reads.contains_key("job");
-    let about = operations(file)
-        .into_iter()
-        .filter(|(name, _)| !matches!(*name, "submit" | "race" | "batch" | "schedule" | "lookup" | "callback"));
+    let about = operations(file).into_iter().filter(|(name, _)| {
+        !matches!(*name, "submit" | "race" | "batch" | "schedule" | "lookup" | "callback")
+    });
     let requests = about.map(|(name, operation)| (name, &operation.request, operation.json.as_ref()));
     for (name, request, json) in
         requests.chain(lists(file).into_iter().map(|(name, list)| (name, &list.request, None)))
