@@ -28,7 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     source.push_str("];\n");
     fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded_scenarios.rs"), source)?;
+    // The folder stands for files that come and go, each file for what is in it.
     println!("cargo::rerun-if-changed={}", root.display());
+    for file in &files {
+        println!("cargo::rerun-if-changed={}", file.display());
+    }
     println!("cargo::rerun-if-changed=build.rs");
     Ok(())
 }

@@ -79,16 +79,25 @@ fn dry_run(read: &Read, args: &CheckArgs, out: &mut (dyn Write + Send)) -> Resul
     let (mut findings, _) = lint(&read.contract);
     findings.extend(report.findings.iter().cloned());
     let plan = plan(&read.contract, provider, &report);
+    let first = read.contract.cases.first().and_then(|case| report.facts.get(&case.name));
     match args.format {
         Format::Json => render::json(
             out,
-            &serde_json::json!({ "plan": plan, "findings": findings, "request": report.request.map(|request| request.body) }),
+            &serde_json::json!({ "plan": plan, "findings": findings, "request": report.request.map(|request| request.body),
+                "prompt": first.map(|facts| serde_json::json!({ "rendered": facts.rendered, "tokens": facts.tokens, "exact": facts.exact }))  }),
         )?,
         Format::Text => {
             for finding in &findings {
                 render::finding(out, finding)?;
             }
             render::plan(out, &plan)?;
+            if let Some(facts) = first {
+                let exact = if facts.exact { "" } else { "an estimated " };
+                writeln!(out, "the first prompt has {exact}{} tokens", facts.tokens)?;
+                if let Some(rendered) = &facts.rendered {
+                    writeln!(out, "rendered by its template:\n{rendered}")?;
+                }
+            }
             if let Some(request) = report.request {
                 writeln!(out, "the first request:")?;
                 render::json(out, &request.body)?;

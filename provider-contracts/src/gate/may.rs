@@ -99,7 +99,7 @@ fn fits(question: &Question<'_>, one: &Attestation) -> bool {
 fn nothing(question: &Question<'_>) -> Refusal {
     let name = Attestations::file_name(&question.job.contract, question.from, question.to);
     let bad = question.attestations.bad.iter().find(|bad| bad.file.ends_with(&name));
-    match bad.or_else(|| question.attestations.bad.first()) {
+    match bad {
         Some(bad) => Refusal::Untrusted { file: bad.file.clone(), reason: bad.reason.clone() },
         None => Refusal::NoAttestation {
             contract: question.job.contract.clone(),

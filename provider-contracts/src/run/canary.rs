@@ -50,6 +50,9 @@ pub(super) async fn canaries(
     if caller.contract.spec.canary.mistake && findings.is_empty() {
         findings.extend(super::probe::mistake(caller, report).await);
     }
+    if caller.contract.spec.canary.truncation && findings.is_empty() {
+        findings.extend(super::probe::truncation(caller, report).await);
+    }
     if caller.contract.spec.canary.window && findings.is_empty() {
         findings.extend(super::probe::window(caller).await);
     }

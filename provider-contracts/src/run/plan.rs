@@ -39,7 +39,10 @@ pub fn plan(contract: &Contract, provider: &Provider, report: &StaticReport) -> 
     let bar = *contract.spec.thresholds.pass_rate.get_ref();
     let canary = contract.spec.canary;
     let cases = contract.cases.len() as u64;
-    let extra = u64::from(canary.streaming) + u64::from(canary.mistake) + u64::from(canary.window);
+    let extra = u64::from(canary.streaming)
+        + u64::from(canary.mistake)
+        + u64::from(canary.truncation)
+        + u64::from(canary.window);
     let canary_calls = if canary.cases { cases + extra } else { 0 };
     let each = u64::from(contract.spec.samples.per_case.get_ref() + contract.spec.samples.serial)
         + u64::from(canary.cases);

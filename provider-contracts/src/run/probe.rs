@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::sample::Caller;
 use crate::answer::{read_answer, read_error};
+use crate::dialect::FinishClass;
 use crate::prompt::Message;
 use crate::provider::{Ask, StaticReport, build};
 use crate::transport::{CallId, Exchange, Received};
@@ -45,6 +46,39 @@ pub(super) async fn mistake(caller: &Caller<'_>, report: &StaticReport) -> Optio
         return None;
     };
     Some(at(Verdict::fail("error_shape"), problem, "deliberate mistake"))
+}
+
+/// An answer with room for two tokens must be told to be cut off: a consumer can't tell a short answer from half of one.
+pub(super) async fn truncation(caller: &Caller<'_>, report: &StaticReport) -> Option<Finding> {
+    let case = caller.contract.cases.first()?;
+    let mut provider = caller.provider.clone();
+    provider.parameters.retain(|name, _| name != "max_tokens");
+    provider.parameters.insert("max_output_tokens".to_owned(), json!(2));
+    let ask = Ask {
+        contract: caller.contract.name(),
+        schema: caller.contract.schema.as_ref(),
+        messages: report.conversations.get(&case.name)?,
+        input: &case.input,
+        sample: "truncation",
+        stream: false,
+    };
+    let request = build(&provider, caller.dialect, &ask).ok()?;
+    let received = send(caller, "truncation", &request).await?;
+    if !(200..300).contains(&received.status) {
+        // Some providers want a larger limit: that they say so is an answer too.
+        return None;
+    }
+    let body: Value = serde_json::from_slice(&received.body).ok()?;
+    let answer = read_answer(caller.dialect, &body);
+    caller.ledger.book(&answer.usage);
+    let finish = answer.finish.unwrap_or_default();
+    if caller.dialect.finish.get(&finish) == Some(&FinishClass::Truncated) {
+        return None;
+    }
+    let message = format!(
+        "an answer with room for two tokens ends with `{finish}`: a cut answer would pass for a whole one"
+    );
+    Some(at(Verdict::fail("truncation_untold"), message, "truncation canary"))
 }
 
 /// A prompt that fills the window must arrive whole: its first and its last word come back.

@@ -334,4 +334,48 @@ mod tests {
     fn the_offset_points_at_the_trouble() {
         assert_eq!(scan(r#"{"a":1,"a":2}"#).unwrap_err().offset, 7);
     }
+
+    /// A small generator: the same texts in every run.
+    fn next(state: &mut u64) -> usize {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        usize::try_from(*state % 1_000_003).unwrap()
+    }
+
+    #[test]
+    fn on_twenty_thousand_damaged_texts_it_is_never_laxer_than_a_plain_parser() {
+        let seed =
+            r#"{"a":[1,-2.5e3,"\u00e9\ud83d\ude00\\",null],"b":{"a":true,"c":""},"d":12345678901234567890}"#;
+        let alphabet: Vec<char> = "{}[]\",:\\u0d8e+-.1tfn \n\u{1}é".chars().collect();
+        let mut state = 0x9E37_79B9_7F4A_7C15;
+        let (mut accepted, mut stricter) = (0, 0);
+        for _ in 0..20_000 {
+            let mut text: Vec<char> = seed.chars().collect();
+            for _ in 0..=next(&mut state) % 3 {
+                let at = next(&mut state) % text.len();
+                let with = alphabet[next(&mut state) % alphabet.len()];
+                match next(&mut state) % 3 {
+                    0 => text[at] = with,
+                    1 => text.insert(at, with),
+                    _ => drop(text.remove(at)),
+                }
+            }
+            let text: String = text.into_iter().collect();
+            let plain = serde_json::from_str::<Value>(&text);
+            match (scan(&text), plain) {
+                (Ok(read), plain) => {
+                    assert_eq!(Some(read.value), plain.ok(), "{text}");
+                    accepted += 1;
+                }
+                (Err(trouble), Ok(_)) => {
+                    let known = [TroubleKind::DuplicateKey, TroubleKind::Number];
+                    assert!(known.contains(&trouble.kind), "{trouble:?}: {text}");
+                    stricter += 1;
+                }
+                (Err(_), Err(_)) => {}
+            }
+        }
+        assert!(accepted > 1_000 && stricter > 10, "{accepted} {stricter}");
+    }
 }

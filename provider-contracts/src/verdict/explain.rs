@@ -96,6 +96,10 @@ const TABLE: &[(&str, &str)] = &[
     ("system_position", "A system message may only come first here."),
     ("render_mismatch", "The server renders another prompt than the model's own template does."),
     (
+        "truncation_untold",
+        "The provider does not say that the output limit ended an answer: half an answer would pass for a whole one.",
+    ),
+    (
         "template_missing",
         "The model has no chat template: give the one that its server uses, so that it can be held against the vocabulary.",
     ),

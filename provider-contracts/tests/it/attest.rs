@@ -146,3 +146,43 @@ async fn a_statement_whose_subjects_were_swapped_is_refused() {
     failed["predicate"]["result"] = "FAILED".into();
     assert!(attested(&failed).is_err());
 }
+
+#[tokio::test(start_paused = true)]
+async fn drift_is_told_from_bad_luck_and_from_a_bad_network() {
+    use onejob_contracts::drift::{Drift, drift};
+
+    let workspace = workspace();
+    let contract = workspace.contract().unwrap();
+    let primary = report(&workspace, "a", &[(1, INVOICE)]).await;
+    let fallback = report(&workspace, "b", &[(1, INVOICE)]).await;
+    let comparison = compare(&contract, primary, fallback.clone());
+    let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+    let proven = attested(&statement(&contract, &comparison, now).unwrap()).unwrap();
+    let told = |report: &CheckReport| match drift(&proven, report, now) {
+        Drift::None => "none".to_owned(),
+        Drift::Inconclusive(_) => "inconclusive".to_owned(),
+        Drift::Drifted(suspension) => suspension.reason,
+    };
+    assert_eq!(told(&fallback), "none");
+
+    // One of ten fails: the bar of 90 % is still within reach, so nothing is proven.
+    let unlucky = |passed, samples| {
+        let mut report = fallback.clone();
+        (report.figures.passed, report.figures.samples) = (passed, samples);
+        report
+    };
+    assert_eq!(told(&unlucky(9, 10)), "none");
+    assert!(told(&unlucky(5, 10)).contains("5 of 10 samples pass now"));
+
+    let mut network = fallback.clone();
+    network.figures.inconclusive.insert("infrastructure:connect".into(), 3);
+    assert_eq!(told(&network), "inconclusive");
+
+    let mut model = fallback.clone();
+    model.provider.models_reported = vec!["model-2".into()];
+    assert!(told(&model).contains("model-2 answers"));
+
+    let mut other = fallback;
+    other.digests.add("prompt", b"another");
+    assert!(told(&other).contains("prompt changed"));
+}

@@ -54,6 +54,16 @@ async fn a_deliberate_mistake_must_come_back_in_the_dialects_error_shape() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_was_cut_off_must_be_told_to_be() {
+    let cut = body(Wire::load("openai-chat").truncated.as_ref().unwrap());
+    let contract = "[canary]\ntruncation = true";
+    let (report, _) = run(contract, "", vec![whole(), cut, whole()]).await;
+    assert_eq!(report.verdict.to_string(), "PASS", "{}", report.reason);
+    let (report, _) = run(contract, "", vec![whole(), whole(), whole()]).await;
+    assert_eq!(report.verdict.to_string(), "FAIL(truncation_untold)", "{}", report.reason);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_first_and_the_last_word_of_a_full_window_must_come_back() {
     let said = |text: &str, tokens: u32| {
         let answer = Wire::load("openai-chat").success(text);
@@ -94,6 +104,30 @@ async fn a_failed_canary_is_no_reason_to_stop_unless_it_is_certain_to_come_again
     let unknown = Wire::load("openai-chat").success(INVOICE).replace("\"stop\"", "\"eos\"");
     let (report, sends) = run("", "", vec![body(&unknown)]).await;
     assert_eq!((report.verdict.to_string().as_str(), sends), ("FAIL(finish_unknown:eos)", 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_says_not_to_retry_is_believed() {
+    let busy = |told: &str| Scripted {
+        status: Some(503),
+        headers: [("x-should-retry".to_owned(), told.to_owned())].into(),
+        ..body(r#"{"error":{"message":"busy"}}"#)
+    };
+    let (report, sends) = run("", "", vec![busy("false")]).await;
+    assert_eq!((report.verdict.to_string().as_str(), sends), ("INCONCLUSIVE(infrastructure:overloaded)", 1));
+    let (_, sends) = run("", "", vec![busy("true")]).await;
+    assert_eq!(sends, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_too_long_ends_the_run_instead_of_hanging() {
+    let busy = Scripted {
+        status: Some(429),
+        headers: [("retry-after".to_owned(), "86400".to_owned())].into(),
+        ..body(r#"{"error":{"message":"come back tomorrow"}}"#)
+    };
+    let (report, sends) = run("", "", vec![busy]).await;
+    assert_eq!((report.verdict.to_string().as_str(), sends), ("INCONCLUSIVE(infrastructure:throttled)", 1));
 }
 
 #[tokio::test]

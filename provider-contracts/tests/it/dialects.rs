@@ -242,6 +242,21 @@ async fn a_check_over_streams_passes_whole_and_fails_broken_on_a_real_socket() {
     }
 }
 
+#[tokio::test]
+async fn a_check_over_whole_answers_passes_for_every_dialect_on_a_real_socket() {
+    for dialect in dialects() {
+        let double = Double::start(vec![Act::json(200, &Wire::load(&dialect.name).success(INVOICE))]).await;
+        let workspace = workspace(&dialect, &double.url, false);
+        let contract = workspace.contract().unwrap();
+        let (provider, dialect) = workspace.provider("fallback");
+        let http = Arc::new(Http::new(None).unwrap());
+        let report =
+            check(&contract, &provider, &dialect, http, CheckOptions::default(), &Silent).await.unwrap();
+        assert!(report.verdict.is_pass(), "{}: {} {}", dialect.name, report.verdict, report.reason);
+        assert_eq!(double.received(), 5, "{}", dialect.name);
+    }
+}
+
 #[test]
 fn requests_carry_prompt_model_schema_and_key_where_each_dialect_wants_them() {
     for dialect in dialects() {

@@ -7,6 +7,7 @@ mod cli;
 mod dialects;
 mod gate;
 mod load;
+mod subset;
 mod support;
 mod throughput;
 mod tour;
