@@ -63,7 +63,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
         let provider = load_providers(&providers)?.remove("p").ok_or("no provider")?;
         let dialect = Catalogue::embedded()?.get(&provider.dialect)?;
         let started = Instant::now();
-        let http = Arc::new(Http::new(None)?);
+        let http = Arc::new(Http::keeping_connections(None)?);
         let report = check(&contract, &provider, &dialect, http, CheckOptions::default(), &Silent).await?;
         rate = f64::from(count) / started.elapsed().as_secs_f64();
         memory.push(resident_kib().unwrap_or(0));

@@ -169,6 +169,9 @@ pub struct Config {
     pub migrate: bool,
     /// Whether the database is reached through a pooler in transaction mode: no prepared statements, no LISTEN.
     pub pooled: bool,
+    /// How long the database may take for one transaction, waits for locks not counted for requests, before its
+    /// connection is given up.
+    pub database_timeout: Duration,
     /// Connections that requests may use at once.
     pub api_connections: u32,
     /// Connections that workers may use at once.
@@ -210,6 +213,7 @@ impl Default for Config {
             defects: BTreeSet::new(),
             migrate: true,
             pooled: false,
+            database_timeout: Duration::from_secs(10),
             api_connections: 72,
             worker_connections: 8,
             worker_slots: 64,
@@ -237,6 +241,7 @@ impl Config {
             ("lock_timeout", self.lock_timeout),
             ("poll_interval", self.poll_interval),
             ("client_timeout", self.client_timeout),
+            ("database_timeout", self.database_timeout),
         ] {
             // Postgres counts in milliseconds, and there 0 means "wait for ever".
             if duration < Duration::from_millis(1) {

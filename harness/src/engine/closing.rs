@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::future::join_all;
 use serde_json::Value;
-use sqlx::{Connection, PgConnection, Row};
+use sqlx::Row;
 use tokio::{
     task::JoinHandle,
     time::{Duration, Instant, timeout_at},
@@ -148,7 +148,9 @@ async fn list(
 async fn count_rows(world: &World, round: u32, view: &View) -> Result<(), Fault> {
     let database = world.target.target.database.as_ref();
     let Some(query) = database.and_then(|database| database.count_jobs.clone()) else { return Ok(()) };
-    let Some(url) = &world.database_url else { return Ok(()) };
+    if world.database_url.is_none() {
+        return Ok(());
+    }
     let keys = world.recorder.look(|events| {
         events.iter().find_map(|event| match &event.kind {
             Kind::RoundStarted { keys, .. } if event.round == round => Some(keys.clone()),
@@ -167,7 +169,7 @@ async fn count_rows(world: &World, round: u32, view: &View) -> Result<(), Fault>
     let mut slot = world.counter.lock().await;
     let connection = match &mut *slot {
         Some(connection) => connection,
-        empty => empty.insert(PgConnection::connect(url).await.map_err(failed)?),
+        empty => empty.insert(world.administrator().await?),
     };
     for (owner, key) in view.intents() {
         let Some(value) = keys.as_ref().and_then(|keys| keys.get(key)) else { continue };

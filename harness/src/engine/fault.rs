@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, num::NonZeroU32, str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{AssertSqlSafe, PgConnection, Row};
-use tokio::task::JoinHandle;
+use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
 
 use super::world::World;
 use crate::{
@@ -12,13 +12,25 @@ use crate::{
         Armed, Direction, Ending, GroupSignal, Hit, HttpFault, Matching, NetFault, Proxy, ProxyFault,
         Swallowed, Times, When,
     },
-    gate::LockGate,
+    gate::{LockError, LockGate},
     history::Kind,
     scenario::{Span, Step},
 };
 
 /// How long the service's own transactions may keep our lock from being taken.
 const LOCK_WITHIN: Duration = Duration::from_secs(5);
+/// How often Postgres is asked who waits for a table.
+const WHO_WAITS_EVERY: Duration = Duration::from_millis(2);
+/// Everything that a fault may be told.
+const WORDS: [&str; 15] = [
+    "kind", "to", "bytes", "after", "by", "rate", "then", "answers", "ending", "times", "method", "path",
+    "level", "waiters", "clock",
+];
+/// Ends the service's connections, and none of ours.
+const END_CONNECTIONS: &str = "\
+    SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity \
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' \
+       AND application_name NOT IN ('onejob lock gate', 'onejob harness')";
 
 /// Faults that are in force, by their names in the scenario.
 #[derive(Debug, Default)]
@@ -30,8 +42,8 @@ enum InForce {
     Armed(Vec<JoinHandle<()>>),
     /// A replica stands still.
     Paused(u32),
-    /// A table is locked from outside.
-    Locked(Box<LockGate>),
+    /// A table is locked from outside, by a task that opens it when it is told to or forgotten.
+    Locked(oneshot::Sender<()>, JoinHandle<Result<(), LockError>>),
     /// A setting of the database, and what undoes it.
     Setting(String),
 }
@@ -89,6 +101,11 @@ impl Terms<'_> {
                 format!("write to = \"{far}\" or to = \"{near}\""),
             )),
         }
+    }
+
+    /// How far the clock of a process is off that is started; not at all by default.
+    fn clock(&self) -> Option<&str> {
+        self.with.get("clock").map(String::as_str).filter(|clock| *clock != "+0")
     }
 
     fn ending(&self) -> Result<Ending, Fault> {
@@ -187,6 +204,12 @@ pub(super) fn place(name: &str) -> &str {
 pub(super) async fn apply(world: &Arc<World>, round: u32, name: &str, step: &Step) -> Result<(), Fault> {
     let fault = step.fault.clone().unwrap_or_default();
     let terms = Terms { step: name, name: &fault, with: &step.with.fault };
+    if let Some(unknown) = terms.with.keys().find(|key| !WORDS.contains(&key.as_str())) {
+        return Err(terms.wrong(
+            format!("it can't be told `{unknown}`"),
+            format!("with.fault takes {}", WORDS.join(", ")),
+        ));
+    }
     match place(&fault) {
         "client" => {
             let proxies = world.client_proxies().await;
@@ -267,17 +290,17 @@ async fn process(world: &Arc<World>, round: u32, terms: &Terms<'_>, replica: u32
             world.standing.lock().await.0.insert(terms.name.to_owned(), InForce::Paused(replica));
         }
         "start" | "join" => {
-            world.start(replica).await?;
+            world.start(replica, terms.clock()).await?;
             told("started");
         }
         "restart" => {
             world.stop(replica).await?;
-            world.start(replica).await?;
+            world.start(replica, terms.clock()).await?;
             told("asked to end (SIGTERM), and started anew");
         }
         "crash" => {
             world.kill(replica).await?;
-            world.start(replica).await?;
+            world.start(replica, terms.clock()).await?;
             told("killed (SIGKILL), and started anew");
         }
         other => {
@@ -303,13 +326,7 @@ async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(
     match terms.kind() {
         "terminate" => {
             let mut connection = world.administrator().await?;
-            let row = sqlx::query(
-                "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity \
-                 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'",
-            )
-            .fetch_one(&mut connection)
-            .await
-            .map_err(failed)?;
+            let row = sqlx::query(END_CONNECTIONS).fetch_one(&mut connection).await.map_err(failed)?;
             let ended: i64 = row.try_get(0).map_err(failed)?;
             let detail = format!("{ended} connections of the service ended");
             world
@@ -338,9 +355,14 @@ async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(
                     terms.wrong("the target's database isn't ours to lock", "give `[target.database]`")
                 );
             };
+            let waiters = terms.get("waiters", "2")?.unwrap_or(1);
             let gate = LockGate::arm(url, &section.jobs_table, LOCK_WITHIN).await?;
-            both(world, round, terms.name, &format!("table {} is locked against writes", section.jobs_table));
-            world.standing.lock().await.0.insert(terms.name.to_owned(), InForce::Locked(Box::new(gate)));
+            let detail = format!("table {} is locked against writes", section.jobs_table);
+            world.recorder.record(round, Kind::FaultApplied { fault: terms.name.to_owned(), detail });
+            let (open, opened) = oneshot::channel();
+            let keeper =
+                tokio::spawn(keep_locked(world.clone(), round, terms.name.to_owned(), gate, waiters, opened));
+            world.standing.lock().await.0.insert(terms.name.to_owned(), InForce::Locked(open, keeper));
         }
         _ => {
             let proxies = world.database_proxy.iter().cloned().collect::<Vec<_>>();
@@ -348,6 +370,37 @@ async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Holds a lock until it is to be opened. It hits when as many backends wait for it as were asked for.
+async fn keep_locked(
+    world: Arc<World>,
+    round: u32,
+    fault: String,
+    mut gate: LockGate,
+    waiters: u32,
+    mut opened: oneshot::Receiver<()>,
+) -> Result<(), LockError> {
+    let waiting = loop {
+        let waiting = gate.waiting().await?.all();
+        if waiting >= waiters {
+            break Some(waiting);
+        }
+        // Postgres can't tell anybody that a backend begins to wait, so it is asked again and again.
+        tokio::select! {
+            biased;
+            _ = &mut opened => break None,
+            () = sleep(WHO_WAITS_EVERY) => {}
+        }
+    };
+    if let Some(waiting) = waiting {
+        world
+            .recorder
+            .record(round, Kind::FaultHit { fault, detail: format!("{waiting} wait for the table") });
+        // Whoever forgets the lock lifts it.
+        let _ = opened.await;
+    }
+    gate.open().await.map(drop)
 }
 
 /// Sets a default of the database and ends the connections that don't know of it yet.
@@ -358,12 +411,7 @@ async fn set_default(world: &World, name: &str, value: &str) -> Result<(), sqlx:
     // Name and value come from lists of ours; the database's name was quoted by Postgres.
     let statement = format!("ALTER DATABASE {database} SET {name} = '{value}'");
     sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await?;
-    sqlx::query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-         WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'",
-    )
-    .execute(&mut connection)
-    .await?;
+    sqlx::query(END_CONNECTIONS).execute(&mut connection).await?;
     Ok(())
 }
 
@@ -378,7 +426,13 @@ pub(super) async fn heal(world: &Arc<World>, round: u32, name: &str) -> Result<(
                 let _ = task.await;
             }
         }
-        Some(InForce::Locked(gate)) => drop(gate.open().await?),
+        Some(InForce::Locked(open, keeper)) => {
+            // A keeper that is over already has lost its connection, and says so.
+            let _ = open.send(());
+            keeper.await.map_err(|error| {
+                Fault::new(Code::Bug, "a lock's task broke", "please report this").because(error)
+            })??;
+        }
         Some(InForce::Paused(replica)) => world.signal(replica, GroupSignal::Continue).await?,
         Some(InForce::Setting(setting)) => {
             let value = "read committed";

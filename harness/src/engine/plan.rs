@@ -53,13 +53,17 @@ pub fn plan(
     let ids: BTreeSet<String> = cells.iter().map(|loaded| loaded.scenario.id.clone()).collect();
     let selected = cells.into_iter().filter(|loaded| selection.takes(loaded, &ids));
     let planned = selected.map(|loaded| {
-        let missing: Vec<String> = loaded
+        let mut missing: Vec<String> = loaded
             .needs()
             .into_iter()
             .filter(|need| !capabilities.contains(need))
             .map(|need| need.word().to_owned())
             .collect();
         let knob = loaded.scenario.settings.keys().find(|name| !knobs.contains_key(*name));
+        let wrong_clock = loaded.scenario.step.iter().any(|step| step.with.fault.contains_key("clock"));
+        if wrong_clock && super::world::faketime().is_none() {
+            missing.push("libfaketime (on this machine)".to_owned());
+        }
         let lacks = match knob {
             _ if !missing.is_empty() => Some(format!("the target lacks: {}", missing.join(", "))),
             Some(name) => Some(format!("the target's [settings] have no knob `{name}`")),

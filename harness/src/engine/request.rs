@@ -94,6 +94,10 @@ pub(super) async fn prepare(
     let (client, replica) = world.client(with.replica).await?;
     let values = values(fresh, with, about);
     let mut rendered = render(&operation, &values)?;
+    if let Some(query) = &with.query {
+        rendered.path.push(if rendered.path.contains('?') { '&' } else { '?' });
+        rendered.path.push_str(query);
+    }
     if let Some(text) = raw_payload(fresh, with) {
         // The text goes in after rendering: JSON that is to be sent as written must not be parsed on the way.
         let body = String::from_utf8_lossy(rendered.body.as_deref().unwrap_or_default());

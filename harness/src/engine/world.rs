@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::sync::RwLock;
 
 use super::{
@@ -232,8 +232,11 @@ impl World {
 
     /// A connection to the service's database, past any proxy.
     pub(super) async fn administrator(&self) -> Result<PgConnection, Fault> {
-        let url = self.database_url.as_deref().unwrap_or_default();
-        PgConnection::connect(url).await.map_err(|error| {
+        let connected = async {
+            let options: PgConnectOptions = self.database_url.as_deref().unwrap_or_default().parse()?;
+            PgConnection::connect_with(&options.application_name("onejob harness")).await
+        };
+        connected.await.map_err(|error: sqlx::Error| {
             Fault::new(
                 Code::DatabaseLost,
                 "the service's database can't be reached",
@@ -271,8 +274,12 @@ impl World {
     }
 
     /// Starts a replica in an empty place, or in a new one at the end.
-    pub(super) async fn start(&self, replica: u32) -> Result<(), Fault> {
-        let launch = self.launch.as_ref().ok_or_else(|| no_replica(replica))?;
+    /// `clock` is how far its clock is off, as libfaketime reads it: `+10m`.
+    pub(super) async fn start(&self, replica: u32, clock: Option<&str>) -> Result<(), Fault> {
+        let mut launch = self.launch.clone().ok_or_else(|| no_replica(replica))?;
+        if let Some(clock) = clock {
+            launch.env.extend(wrong_clock(clock)?);
+        }
         let started = launch.start(&self.leash).await?;
         let through_proxy = self.clients.read().await.iter().any(|reach| reach.proxy.is_some());
         let reach = Reach::new(&self.target, started.base(), through_proxy).await?;
@@ -311,6 +318,34 @@ impl World {
             database.let_go();
         }
     }
+}
+
+/// The environment of a process whose clock is off. Timers go on by the monotonic clock, which stays as it is.
+fn wrong_clock(by: &str) -> Result<Vec<(String, String)>, Fault> {
+    let library = faketime().ok_or_else(|| {
+        Fault::new(
+            Code::FaultFailed,
+            "a clock can't be set wrong: libfaketime is not installed",
+            "install it, on Debian with `apt-get install libfaketime`",
+        )
+    })?;
+    let values = [
+        ("LD_PRELOAD", library.display().to_string()),
+        ("FAKETIME", by.to_owned()),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ("DONT_FAKE_MONOTONIC", "1".to_owned()),
+    ];
+    Ok(values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// Where Debian and its relatives put libfaketime.
+pub(super) fn faketime() -> Option<PathBuf> {
+    const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
+    let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
+    folders
+        .chain([PathBuf::from("/usr/lib"), PathBuf::from("/usr/local/lib")])
+        .map(|folder| folder.join(LIBRARY))
+        .find(|path| path.is_file())
 }
 
 fn index(replica: u32) -> usize {

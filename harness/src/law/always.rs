@@ -63,7 +63,11 @@ pub(super) fn one_job(view: &View) -> Judgement {
                 vec![*seq],
             );
         }
-        for job in jobs {
+        // 410 for the key: the job was purged, and the service stands by it.
+        let buried = view
+            .submits_of(intent)
+            .any(|request| request.answer().is_some_and(|answer| answer.status == 410));
+        for job in jobs.iter().filter(|_| !buried) {
             let owner = &intent.0;
             let unreadable = view.requests.iter().find(|request| {
                 matches!(request.verb.as_str(), "read")

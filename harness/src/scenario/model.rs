@@ -339,6 +339,9 @@ pub struct With {
     /// The whole body as these very characters; `{payload}` in it is replaced by the payload's JSON.
     #[serde(default)]
     pub body_raw: Option<String>,
+    /// `submit`: a query that is added to the path, as it is: `warehouse=1`.
+    #[serde(default)]
+    pub query: Option<String>,
     /// Who asks; the first `[[owner]]` of the target by default, `nobody` sends no credentials.
     #[serde(default)]
     pub owner: Option<String>,

@@ -44,6 +44,9 @@ pub struct Provider {
     /// Whether answers are streamed.
     #[serde(default)]
     pub stream: bool,
+    /// Whether connections are kept for the next call: see the transport.
+    #[serde(default)]
+    pub keep_connections: bool,
     /// Tokens that prompt and output share.
     pub window: Option<u64>,
     /// `o200k`, `cl100k`, or a file: `tokenizer.json`, `tekken.json`, a GGUF model.

@@ -56,13 +56,26 @@ impl Http {
     /// # Errors
     /// When the client can't be made.
     pub fn new(key: Option<String>) -> Result<Self, HttpError> {
+        Self::build(key, false)
+    }
+
+    /// The same, and connections are kept for the next call. At hundreds of calls a second a connection for each runs
+    /// out of ports; in return, one that the server closes at that moment shows as an unknown outcome.
+    ///
+    /// # Errors
+    /// When the client can't be made.
+    pub fn keeping_connections(key: Option<String>) -> Result<Self, HttpError> {
+        Self::build(key, true)
+    }
+
+    fn build(key: Option<String>, keep: bool) -> Result<Self, HttpError> {
         // Another part of the process may have chosen already; then that choice stands.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .redirect(Policy::none())
             .retry(reqwest::retry::never())
             // A kept connection that the server closes just now would blur "never sent": one connection for each call.
-            .pool_max_idle_per_host(0)
+            .pool_max_idle_per_host(if keep { usize::MAX } else { 0 })
             .connect_timeout(Duration::from_secs(10))
             .user_agent(concat!("onejob/", env!("CARGO_PKG_VERSION")))
             .build()?;
@@ -81,7 +94,7 @@ impl Http {
                 .ok_or_else(|| HttpError::Key { provider: provider.name.clone(), variable: name.to_owned() })
         };
         let key = provider.key_env.as_deref().map(variable).transpose()?;
-        let mut http = Self::new(key)?;
+        let mut http = Self::build(key, provider.keep_connections)?;
         if signed {
             if cfg!(not(feature = "bedrock")) {
                 return Err(HttpError::Signature);

@@ -182,7 +182,7 @@ impl From<StoreError> for Problem {
                 "somebody else holds the lock on this job; nothing was changed, try again",
             )
             .retry_after_a_second(),
-            StoreError::Again | StoreError::Unreachable(_) => {
+            StoreError::Again | StoreError::Silent | StoreError::Unreachable(_) => {
                 tracing::warn!(%error, "a request could not be served");
                 Self::new(
                     ProblemType::DatabaseUnavailable,

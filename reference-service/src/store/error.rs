@@ -14,6 +14,9 @@ pub(crate) enum StoreError {
     /// The connection is gone, the server is starting or stopping, or no connection was free in time.
     #[error("the database can't be reached: {0}")]
     Unreachable(sqlx::Error),
+    /// The database did not answer in time. Whether anything happened is not known.
+    #[error("the database fell silent")]
+    Silent,
     /// A row can't be read as what it should be.
     #[error("a row is not what it should be: {0}")]
     Corrupt(String),
@@ -30,9 +33,9 @@ impl StoreError {
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Self::Again => true,
-            // Waiting for a connection took long enough.
+            // Waiting for a connection, or for an answer, took long enough.
             Self::Unreachable(error) => !matches!(error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed),
-            Self::Locked | Self::Corrupt(_) | Self::Refused(_) | Self::Changed(_) => false,
+            Self::Locked | Self::Silent | Self::Corrupt(_) | Self::Refused(_) | Self::Changed(_) => false,
         }
     }
 

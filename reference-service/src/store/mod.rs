@@ -15,6 +15,7 @@ mod read;
 mod record;
 mod save;
 mod schema;
+mod session;
 mod start;
 mod statements;
 mod sweep;

@@ -1,15 +1,15 @@
-use std::ops::{Deref, DerefMut};
 use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgListener, PgPoolOptions};
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{AssertSqlSafe, PgPool, Postgres};
 use tokio::sync::Notify;
 
 use super::StoreError;
+use super::session::Session;
+use super::transaction::transaction;
 use crate::rules::Rules;
 use crate::{Config, Error};
 
@@ -27,41 +27,6 @@ pub(crate) enum Wait {
     Singly,
 }
 
-/// A connection, within a transaction or not.
-pub(crate) enum Session {
-    Transaction(Transaction<'static, Postgres>),
-    Connection(PoolConnection<Postgres>),
-}
-
-impl Session {
-    pub(crate) async fn commit(self) -> Result<(), StoreError> {
-        match self {
-            Self::Transaction(transaction) => Ok(transaction.commit().await?),
-            Self::Connection(_) => Ok(()),
-        }
-    }
-}
-
-impl Deref for Session {
-    type Target = PgConnection;
-
-    fn deref(&self) -> &PgConnection {
-        match self {
-            Self::Transaction(transaction) => transaction,
-            Self::Connection(connection) => connection,
-        }
-    }
-}
-
-impl DerefMut for Session {
-    fn deref_mut(&mut self) -> &mut PgConnection {
-        match self {
-            Self::Transaction(transaction) => transaction,
-            Self::Connection(connection) => connection,
-        }
-    }
-}
-
 /// The database, and the rules that decide what is written to it.
 #[derive(Clone)]
 pub(crate) struct Store {
@@ -71,6 +36,8 @@ pub(crate) struct Store {
     /// Whether requests wait in this store, and not workers.
     impatient: bool,
     begin_briefly: Arc<str>,
+    /// How long a transaction may take before its connection is given up.
+    pub(super) limit: Duration,
     bell: Arc<Notify>,
 }
 
@@ -129,6 +96,7 @@ impl Store {
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{wait}ms'"
             )
             .into(),
+            limit: config.database_timeout + if impatient { config.lock_timeout } else { Duration::ZERO },
             bell: Arc::default(),
         })
     }
@@ -137,20 +105,16 @@ impl Store {
     /// two statements, and even the two halves of one, may land on different servers.
     pub(crate) async fn begin(&self, wait: Wait) -> Result<Session, StoreError> {
         let wait = match wait {
-            Wait::Singly if !self.pooled => return Ok(Session::Connection(self.pool.acquire().await?)),
+            Wait::Singly if !self.pooled => return Ok(Session::single(self.pool.acquire().await?)),
             Wait::Singly if self.impatient => Wait::Briefly,
             Wait::Singly => Wait::Patiently,
             wait => wait,
         };
-        Ok(Session::Transaction(match wait {
-            // Made of a constant and a number.
-            Wait::Briefly => self.pool.begin_with(AssertSqlSafe(self.begin_briefly.to_string())).await?,
-            _ => {
-                self.pool
-                    .begin_with("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0")
-                    .await?
-            }
-        }))
+        let begin = match wait {
+            Wait::Briefly => Arc::clone(&self.begin_briefly),
+            _ => "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 0".into(),
+        };
+        Session::transaction(self.pool.acquire().await?, &begin).await
     }
 
     /// A query that is prepared once per connection, unless a pooler forbids it.
@@ -186,16 +150,16 @@ impl Store {
     }
 
     async fn notify(&self) -> Result<(), StoreError> {
-        let mut session = self.begin(Wait::Singly).await?;
-        self.query("SELECT pg_notify('onejob_work', '')::text").execute(&mut *session).await?;
-        session.commit().await
+        transaction!(self, Wait::Singly, |tx| {
+            self.query("SELECT pg_notify('onejob_work', '')::text").execute(tx).await?;
+        })
     }
 
     /// Answers whether the database does.
     pub(crate) async fn ping(&self) -> Result<(), StoreError> {
-        let mut session = self.begin(Wait::Singly).await?;
-        self.query("SELECT 1").execute(&mut *session).await?;
-        session.commit().await
+        transaction!(self, Wait::Singly, |tx| {
+            self.query("SELECT 1").execute(tx).await?;
+        })
     }
 
     /// Runs a script of statements that take no parameters, as one transaction.

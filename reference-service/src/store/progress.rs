@@ -8,21 +8,25 @@ use super::{Beside, EventKind, Store, StoreError, Wait};
 impl Store {
     /// Commits the write-ahead mark; false when the attempt was taken away meanwhile and nothing may be sent.
     pub(crate) async fn mark_effect(&self, job: Uuid, number: i32) -> Result<bool, StoreError> {
-        // Run once and not again: when the acknowledgement of the commit is lost, the mark may be there, and then
-        // the attempt is treated like any other whose worker vanished.
-        let mut session = self.begin(Wait::Singly).await?;
-        let marked = self
-            .query(
-                "WITH marked AS (UPDATE attempts SET state = 'running', effect_started_at = now() \
-                    WHERE job_id = $1 AND number = $2 AND state = 'starting' RETURNING job_id, number) \
-                 INSERT INTO job_events (job_id, kind, attempt) SELECT job_id, 'effect-started', number FROM marked",
-            )
-            .bind(job)
-            .bind(number)
-            .execute(&mut *session)
-            .await?;
-        session.commit().await?;
-        Ok(marked.rows_affected() == 1)
+        // Run once and not again: when the news of the commit is lost, the mark may be there, and then the attempt is
+        // treated like any other whose worker vanished.
+        let marking = async {
+            let mut session = self.begin(Wait::Singly).await?;
+            let marked = self
+                .query(
+                    "WITH marked AS (UPDATE attempts SET state = 'running', effect_started_at = now() \
+                        WHERE job_id = $1 AND number = $2 AND state = 'starting' RETURNING job_id, number) \
+                     INSERT INTO job_events (job_id, kind, attempt) \
+                     SELECT job_id, 'effect-started', number FROM marked",
+                )
+                .bind(job)
+                .bind(number)
+                .execute(&mut *session)
+                .await?;
+            session.commit().await?;
+            Ok(marked.rows_affected() == 1)
+        };
+        tokio::time::timeout(self.limit, marking).await.unwrap_or(Err(StoreError::Silent))
     }
 
     /// Renews the lease of an attempt; false when it is no longer to be held.

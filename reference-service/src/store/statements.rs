@@ -62,13 +62,15 @@ impl Statements {
             lease: "UPDATE attempts SET lease_until = now() + $3::bigint * interval '1 microsecond' \
                  WHERE job_id = $1 AND number = $2 AND state IN ('starting', 'running') AND $4::bigint IS NOT NULL",
             escalate: "WITH raised AS (UPDATE jobs SET attention = 'unknown-overdue', updated_at = now() \
-                    WHERE state = 'unknown' AND attention IS NULL \
-                      AND unknown_since < now() - $1::bigint * interval '1 microsecond' RETURNING id) \
+                    WHERE id IN (SELECT id FROM jobs WHERE state = 'unknown' AND attention IS NULL \
+                        AND unknown_since < now() - $1::bigint * interval '1 microsecond' \
+                        LIMIT 256 FOR UPDATE SKIP LOCKED) RETURNING id) \
                  INSERT INTO job_events (job_id, kind, detail) \
                  SELECT id, 'attention-raised', 'the outcome has been unknown for too long' FROM raised",
             expired: "SELECT id FROM jobs \
                  WHERE settled_at < now() - $1::bigint * interval '1 microsecond' AND purged_at IS NULL \
-                   AND state IN ('succeeded', 'failed', 'cancelled') ORDER BY settled_at LIMIT 256",
+                   AND state IN ('succeeded', 'failed', 'cancelled') \
+                 ORDER BY settled_at LIMIT 256 FOR UPDATE SKIP LOCKED",
             bury: "UPDATE jobs SET purged_at = now(), input = 'null', result = NULL, failure = NULL, traceparent = NULL, \
                     updated_at = now() \
                  WHERE id = $1 AND purged_at IS NULL",

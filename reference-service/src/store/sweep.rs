@@ -35,7 +35,12 @@ impl Store {
         })?;
         let mut swept = Swept::default();
         for (job, number) in lapsed {
-            match self.sweep_lease(job, number, probe_in).await? {
+            let result = match self.sweep_lease(job, number, probe_in).await {
+                // Somebody who stands still holds this one; the others don't wait for it.
+                Err(StoreError::Locked) => continue,
+                result => result?,
+            };
+            match result {
                 Some(JobState::Queued) => swept.requeued += 1,
                 Some(_) => swept.unknown += 1,
                 None => {}
@@ -52,7 +57,7 @@ impl Store {
     ) -> Result<Option<JobState>, StoreError> {
         const STILL_LAPSED: &str = "SELECT lease_until < clock_timestamp() AS lapsed FROM attempts \
              WHERE job_id = $1 AND number = $2 AND lease_until IS NOT NULL FOR UPDATE";
-        transaction!(self, Wait::Patiently, |tx| {
+        transaction!(self, Wait::Briefly, |tx| {
             let record = self.lock(tx, job).await?;
             // The worker may have renewed its lease while the job was being locked; its row is locked too now.
             let lapsed = self.query(STILL_LAPSED).bind(job).bind(number).fetch_optional(&mut *tx).await?;

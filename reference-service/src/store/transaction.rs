@@ -25,20 +25,31 @@ impl Tries {
     }
 }
 
-/// Runs a short transaction (or, [`Wait::Singly`](super::Wait), statements that need none), and runs it again when the database says that nothing of it happened or the connection
-/// broke. Only for bodies that come to the same end when their commit went through unnoticed the first time.
+/// Runs a short transaction (or, [`Wait::Singly`](super::Wait), statements that need none), and runs it again when the
+/// database says that nothing of it happened or the connection broke. Only for bodies that come to the same end when
+/// their commit went through unnoticed the first time. `return` in a body ends the body, with a commit.
 macro_rules! transaction {
     ($store:expr, $wait:expr, |$tx:ident| $body:block) => {{
         let mut tries = $crate::store::transaction::Tries::new();
         loop {
-            let outcome: Result<_, $crate::store::StoreError> = async {
+            let limited = tokio::time::timeout($store.limit, async {
                 let mut session = $store.begin($wait).await?;
-                let $tx = &mut *session;
-                let value = $body;
-                session.commit().await?;
-                Ok(value)
-            }
-            .await;
+                let outcome: Result<_, $crate::store::StoreError> = async {
+                    let $tx = &mut *session;
+                    let value = $body;
+                    Ok(value)
+                }
+                .await;
+                match outcome {
+                    Ok(value) => session.commit().await.map(|()| value),
+                    Err(error) => {
+                        // Where even that fails, the connection is broken, and the server does it.
+                        let _ = session.roll_back().await;
+                        Err(error)
+                    }
+                }
+            });
+            let outcome = limited.await.unwrap_or(Err($crate::store::StoreError::Silent));
             match outcome {
                 Ok(value) => break Ok(value),
                 Err(error) => {

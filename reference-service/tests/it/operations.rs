@@ -7,7 +7,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use tokio::sync::oneshot;
 
-use crate::support::{LockGate, Service, database, eventually, input};
+use crate::support::{LockGate, Service, Wire, database, eventually, input};
 
 async fn failing(config: Config) -> Error {
     let (ready, _address) = oneshot::channel();
@@ -251,4 +251,61 @@ async fn an_oversized_head_is_refused() {
     let huge = service.submission("k", &input(1)).header("x-filler", "x".repeat(128 * 1024));
     assert_eq!(service.send(huge).await.status, 431);
     assert_eq!(service.submit("k", &input(1)).await.status, 201, "the key was consumed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_falls_silent_is_not_waited_for_for_ever() {
+    let first = Service::with(|config| config.role = Role::Api).await;
+    let wire = Wire::to(&first.config.database_url).await;
+    let service = first
+        .replica(|config| {
+            config.role = Role::All;
+            config.database_url.clone_from(&wire.url);
+            config.database_timeout = Duration::from_millis(300);
+            config.lock_timeout = Duration::from_millis(100);
+        })
+        .await;
+    let id = service.job("k").await;
+    let call = service.double.next().await;
+    wire.cut(true);
+    let silent = service.submit("other", &input(1)).await;
+    assert_eq!((silent.status, silent.problem()), (503, "database-unavailable"));
+    call.succeed(&json!("kept"));
+    wire.cut(false);
+    // Every connection from before is dead, and nobody told the service.
+    assert_eq!(service.until(&id, "succeeded").await["result"], "kept");
+    assert!(matches!(service.submit("other", &input(1)).await.status, 200 | 201));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_somebody_holds_a_lock_on_does_not_keep_others_from_being_swept() {
+    let service = Service::with(|config| {
+        config.attempt_timeout = Duration::from_mins(1);
+        config.lease = Duration::from_millis(400);
+        config.lock_timeout = Duration::from_millis(50);
+        config.role = Role::Api;
+    })
+    .await;
+    let options = PgConnectOptions::from_str(&service.config.database_url).expect("a URL");
+    let mut holder = options.connect().await.expect("a connection");
+    let (held, free) = (service.job("held").await, service.job("free").await);
+    for id in [&held, &free] {
+        holder
+            .execute(AssertSqlSafe(format!(
+                "UPDATE jobs SET state = 'running' WHERE id = '{id}'; \
+                 INSERT INTO attempts (job_id, number, exclusive, provider, state, job_version, lease_until, \
+                    effect_started_at) VALUES ('{id}', 1, true, 'primary', 'running', 1, now(), now())"
+            )))
+            .await
+            .expect("the rows are written");
+    }
+    holder
+        .execute(AssertSqlSafe(format!("BEGIN; SELECT 1 FROM jobs WHERE id = '{held}' FOR UPDATE")))
+        .await
+        .expect("the lock");
+    let _worker = service.replica(|config| config.role = Role::Worker).await;
+    service.until(&free, "unknown").await;
+    assert_eq!(service.read(&held).await["state"], "running");
+    holder.execute("COMMIT").await.expect("the lock is given back");
+    service.until(&held, "unknown").await;
 }
