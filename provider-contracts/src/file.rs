@@ -58,7 +58,7 @@ impl fmt::Display for Excerpt {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// It can't be read or written.
-    #[error("OJ5001: can't use {file}: {reason}\nhelp: check the path and its permissions")]
+    #[error("OJ7001: can't use {file}: {reason}\nhelp: check the path and its permissions")]
     Io {
         /// The file's name.
         file: String,
@@ -66,7 +66,7 @@ pub enum FileError {
         reason: String,
     },
     /// It says something that is not allowed.
-    #[error("OJ5002: {problem}\n{excerpt}\nhelp: {help}")]
+    #[error("OJ7002: {problem}\n{excerpt}\nhelp: {help}")]
     Invalid {
         /// Where.
         excerpt: Excerpt,

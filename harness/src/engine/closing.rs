@@ -7,7 +7,7 @@ use serde_json::Value;
 use sqlx::Row;
 use tokio::{
     task::JoinHandle,
-    time::{Duration, Instant, timeout_at},
+    time::{Duration, Instant, sleep, timeout_at},
 };
 
 use super::{
@@ -22,19 +22,24 @@ use crate::{
     gate,
     history::Kind,
     law::View,
-    scenario::{Step, Verb, With},
+    scenario::{Invariants, Step, Verb, With},
     target::{ListOperation, Operation, render},
 };
 
 /// Requests that are still open when the steps are over get this long before the double lets everything go.
 const COME_HOME: Duration = Duration::from_secs(2);
 
-/// Closes a round.
+/// What the service writes about an answer that came too late may follow the answer's last byte by so much.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(3);
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
+
+/// Closes a round. `promised` says what the service's log is waited for.
 pub(super) async fn close(
     world: &Arc<World>,
     round: u32,
     pending: Vec<JoinHandle<Result<(), Fault>>>,
     deadline: Instant,
+    promised: &Invariants,
 ) -> Result<(), Fault> {
     let mut home = Box::pin(join_all(pending));
     let soon = deadline.min(Instant::now() + COME_HOME);
@@ -60,24 +65,58 @@ pub(super) async fn close(
             read(world, round, owner, job, operation).await?;
         }
     }
-    for (owner, job) in &jobs {
-        if let Some(operation) = &world.target.target.audit {
-            for entry in list(world, owner, job, operation).await? {
-                record_log(world, round, job, &entry);
-            }
+    for (job, audit, reports) in &logs(world, &jobs, promised).await? {
+        for entry in audit {
+            record_log(world, round, job, entry);
         }
-        if let Some(operation) = &world.target.target.reports {
-            for entry in list(world, owner, job, operation).await? {
-                let kept = Kind::Kept {
-                    job: job.clone(),
-                    attempt: entry.get("attempt").cloned(),
-                    result: entry.get("result").cloned(),
-                };
-                world.recorder.record(round, kept);
-            }
+        for entry in reports {
+            let kept = Kind::Kept {
+                job: job.clone(),
+                attempt: entry.get("attempt").cloned(),
+                result: entry.get("result").cloned(),
+            };
+            world.recorder.record(round, kept);
         }
     }
     count_rows(world, round, &view).await
+}
+
+type Entry = BTreeMap<String, String>;
+
+/// The log and the kept results of every job, once they tell of all that was promised, or will not any more.
+async fn logs(
+    world: &World,
+    jobs: &[(String, String)],
+    promised: &Invariants,
+) -> Result<Vec<(String, Vec<Entry>, Vec<Entry>)>, Fault> {
+    let until = Instant::now() + WRITTEN_WITHIN;
+    loop {
+        let mut all = Vec::with_capacity(jobs.len());
+        for (owner, job) in jobs {
+            let audit = match &world.target.target.audit {
+                Some(operation) => list(world, owner, job, operation).await?,
+                None => Vec::new(),
+            };
+            let reports = match &world.target.target.reports {
+                Some(operation) => list(world, owner, job, operation).await?,
+                None => Vec::new(),
+            };
+            all.push((job.clone(), audit, reports));
+        }
+        let logged = |word: &String| {
+            all.iter().any(|(_, audit, _)| audit.iter().any(|entry| entry.get("what") == Some(word)))
+        };
+        let kept = |text: &String| {
+            let holds =
+                |entry: &Entry| entry.get("result").is_some_and(|result| result.contains(text.as_str()));
+            all.iter().any(|(_, _, reports)| reports.iter().any(holds))
+        };
+        let complete = promised.logged.iter().all(logged) && promised.kept.iter().all(kept);
+        if complete || Instant::now() >= until {
+            return Ok(all);
+        }
+        sleep(LOOK_AGAIN_AFTER).await;
+    }
 }
 
 async fn read(world: &Arc<World>, round: u32, owner: &str, job: &str, _: &Operation) -> Result<(), Fault> {

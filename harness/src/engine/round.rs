@@ -91,7 +91,9 @@ impl<'s> Round<'s> {
             return Err(self.explained(fault).await);
         }
         let pending = std::mem::take(&mut self.pending);
-        if let Err(fault) = closing::close(&self.world, self.number, pending, self.deadline).await {
+        if let Err(fault) =
+            closing::close(&self.world, self.number, pending, self.deadline, &self.scenario.invariants).await
+        {
             return Err(self.explained(fault).await);
         }
         self.world.recorder.record(self.number, Kind::RoundEnded);

@@ -125,6 +125,31 @@ catalogue! {
     BadShard OJ6008 Usage "the shard is not of the form i/n";
     BadFlag OJ6009 Usage "the value of a flag is malformed";
 
+    ContractFile OJ7001 Usage "a file of the contract can't be used";
+    ContractText OJ7002 Usage "a contract, providers or dialect file says something that means nothing";
+    ContractPrompt OJ7003 Usage "the prompt can't be rendered for a case";
+    ContractTokenizerName OJ7004 Usage "there is no such tokenizer";
+    ContractTokenizer OJ7005 Usage "the tokenizer can't be used";
+    ContractNoTokenizers OJ7006 Usage "this build can't count tokens";
+    CassetteDamaged OJ7010 Usage "a cassette is damaged";
+    CassetteMissing OJ7011 Usage "a cassette has no recording of a call";
+    CassetteChanged OJ7012 Usage "a request is not the recorded one";
+    ContractClient OJ7020 Infrastructure "the HTTP client can't be made";
+    ContractKeyUnset OJ7021 Usage "a provider's key is not set";
+    ContractNoBedrock OJ7022 Usage "this build can't sign requests";
+    AttestationKey OJ7030 Usage "there is no Ed25519 key in that place";
+    AttestationRandom OJ7031 Infrastructure "the system gives no random numbers";
+    AttestationVerdict OJ7032 Usage "this verdict can't be attested";
+    AttestationModel OJ7033 Usage "the answers were produced by another model";
+    AttestationStale OJ7034 Usage "something changed since the check";
+    ContractProvider OJ7040 Usage "there is no such provider";
+    ContractSame OJ7041 Usage "primary and fallback are the same";
+    ContractReport OJ7042 Usage "the result is about something else";
+    AttestationNoKey OJ7043 Usage "there is no key to sign with";
+    AttestationOverwrite OJ7044 Usage "the key file exists";
+    ContractMoment OJ7045 Usage "a moment can't be read";
+    DriftNothing OJ7046 Usage "there is nothing to drift from";
+
     Bug OJ9001 Bug "onejob itself is broken";
 }
 

@@ -22,7 +22,7 @@ pub enum KeyError {
     File(#[from] FileError),
     /// It is something else.
     #[error(
-        "OJ5030: {place} holds no Ed25519 {kind} in PEM\nhelp: `openssl genpkey -algorithm ed25519 -out key.pem` makes one, `openssl pkey -in key.pem -pubout -out key.pub.pem` its public half"
+        "OJ7030: {place} holds no Ed25519 {kind} in PEM\nhelp: `openssl genpkey -algorithm ed25519 -out key.pem` makes one, `openssl pkey -in key.pem -pubout -out key.pub.pem` its public half"
     )]
     NotAKey {
         /// The file or variable.
@@ -31,7 +31,7 @@ pub enum KeyError {
         kind: &'static str,
     },
     /// The system gives no random numbers.
-    #[error("OJ5031: the system gives no random numbers")]
+    #[error("OJ7031: the system gives no random numbers")]
     Random,
 }
 

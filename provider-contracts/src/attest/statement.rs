@@ -53,7 +53,7 @@ pub struct Baseline {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StatementError {
     /// The comparison did not pass.
-    #[error("OJ5032: {verdict} can't be attested: {reason}")]
+    #[error("OJ7032: {verdict} can't be attested: {reason}")]
     NotPassed {
         /// The verdict.
         verdict: String,
@@ -61,7 +61,7 @@ pub enum StatementError {
         reason: String,
     },
     /// Another provider's bytes were judged.
-    #[error("OJ5033: the answers were produced by {found} and not by {wanted}")]
+    #[error("OJ7033: the answers were produced by {found} and not by {wanted}")]
     OtherProducer {
         /// Whose they are.
         found: String,
@@ -69,7 +69,7 @@ pub enum StatementError {
         wanted: String,
     },
     /// The contract changed since.
-    #[error("OJ5034: {0} changed since the check: check again")]
+    #[error("OJ7034: {0} changed since the check: check again")]
     Changed(String),
     /// The statement is not one of these.
     #[error("not an attestation of this kind: {0}")]

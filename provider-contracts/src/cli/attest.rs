@@ -30,7 +30,7 @@ pub(super) fn run(
     } else {
         let text = std::env::var(VARIABLE).map_err(|_| {
             CliError::Usage(format!(
-                "OJ5043: no key: give --key FILE, or put a private key in PEM into {VARIABLE}. `onejob contract key` makes one"
+                "OJ7043: no key: give --key FILE, or put a private key in PEM into {VARIABLE}. `onejob contract key` makes one"
             ))
         })?;
         SigningKey::from_pem(&text, VARIABLE)?
@@ -95,7 +95,7 @@ pub(super) fn key(args: &KeyArgs, talk: &mut (dyn Write + Send)) -> Result<ExitO
     for path in [&args.out, &public_path] {
         if path.exists() {
             return Err(CliError::Usage(format!(
-                "OJ5044: {} exists: attestations by an overwritten key could never be renewed",
+                "OJ7044: {} exists: attestations by an overwritten key could never be renewed",
                 path.display()
             )));
         }

@@ -19,7 +19,7 @@ pub(super) async fn run(
     let read = inputs::read(&args.inputs)?;
     if args.primary == args.fallback {
         return Err(CliError::Usage(
-            "OJ5041: primary and fallback are the same provider: nothing would be proven".to_owned(),
+            "OJ7041: primary and fallback are the same provider: nothing would be proven".to_owned(),
         ));
     }
     let transport = both(args, &read)?;
@@ -30,7 +30,7 @@ pub(super) async fn run(
                 .map_err(|error| FileError::json(&path.display().to_string(), &text, &error))?;
             if report.provider.name != args.primary {
                 return Err(CliError::Usage(format!(
-                    "OJ5042: {} is a report on `{}` and not on `{}`",
+                    "OJ7042: {} is a report on `{}` and not on `{}`",
                     path.display(),
                     report.provider.name,
                     args.primary

@@ -30,7 +30,7 @@ pub(super) async fn run(
     fitting.sort_by_key(|one| std::cmp::Reverse(one.attested.issued));
     let Some(attestation) = fitting.first() else {
         return Err(CliError::Usage(format!(
-            "OJ5046: {} holds no attestation of `{}` under contract `{}`: there is nothing to drift from",
+            "OJ7046: {} holds no attestation of `{}` under contract `{}`: there is nothing to drift from",
             args.attestations.display(),
             args.provider,
             read.contract.name()

@@ -89,8 +89,7 @@ impl CliError {
     #[must_use]
     pub fn outcome(&self) -> ExitOutcome {
         match self {
-            Self::Statement(StatementError::NotPassed { .. } | StatementError::OtherProducer { .. })
-            | Self::Verify(_) => ExitOutcome::NotMet,
+            Self::Verify(_) => ExitOutcome::NotMet,
             Self::Output(_) | Self::Http(HttpError::Client(_)) | Self::Key(KeyError::Random) => {
                 ExitOutcome::Infrastructure
             }

@@ -21,7 +21,7 @@ pub(super) fn run(
 ) -> Result<ExitOutcome, CliError> {
     let now = match &args.at {
         Some(text) => text.parse().map_err(|error| {
-            CliError::Usage(format!("OJ5045: --at {text}: {error}; write 2026-03-01T12:00:00Z"))
+            CliError::Usage(format!("OJ7045: --at {text}: {error}; write 2026-03-01T12:00:00Z"))
         })?,
         None => Timestamp::now(),
     };

@@ -47,7 +47,7 @@ impl Read {
             let known: Vec<&str> = self.providers.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             CliError::Usage(format!(
-                "OJ5040: no provider is called `{name}`; {} has: {known}",
+                "OJ7040: no provider is called `{name}`; {} has: {known}",
                 self.providers_file.display()
             ))
         })?;

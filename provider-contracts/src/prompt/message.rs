@@ -27,7 +27,7 @@ impl Message {
 /// A prompt can't be rendered for a case.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "OJ5003: the prompt can't be rendered for case `{case}`: {problem}\nhelp: every variable that a template names must be in the case's input"
+    "OJ7003: the prompt can't be rendered for case `{case}`: {problem}\nhelp: every variable that a template names must be in the case's input"
 )]
 pub struct PromptError {
     /// The case.

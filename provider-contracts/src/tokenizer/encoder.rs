@@ -35,11 +35,11 @@ pub trait Encoder: Send + Sync {
 pub enum TokenizerError {
     /// The name means nothing, and there is no such file.
     #[error(
-        "OJ5004: no tokenizer `{0}`: write o200k, cl100k, or a file (tokenizer.json, tekken.json, a GGUF model)"
+        "OJ7004: no tokenizer `{0}`: write o200k, cl100k, or a file (tokenizer.json, tekken.json, a GGUF model)"
     )]
     Unknown(String),
     /// The file is something else.
-    #[error("OJ5005: the tokenizer {file} can't be used: {reason}")]
+    #[error("OJ7005: the tokenizer {file} can't be used: {reason}")]
     Unusable {
         /// The file.
         file: String,
@@ -47,7 +47,7 @@ pub enum TokenizerError {
         reason: String,
     },
     /// This build has no vocabularies.
-    #[error("OJ5006: this build can't count tokens: build with the feature `tokenizers`")]
+    #[error("OJ7006: this build can't count tokens: build with the feature `tokenizers`")]
     NotBuilt,
 }
 

@@ -70,7 +70,7 @@ pub enum CassetteError {
     File(#[from] FileError),
     /// A document in it is none of these.
     #[error(
-        "OJ5010: {file}: recording {number} is damaged: {reason}\nhelp: a run that was interrupted can be resumed with --record and --resume; otherwise record again"
+        "OJ7010: {file}: recording {number} is damaged: {reason}\nhelp: a run that was interrupted can be resumed with --record and --resume; otherwise record again"
     )]
     Damaged {
         /// The file.

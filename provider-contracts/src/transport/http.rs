@@ -33,11 +33,11 @@ pub(crate) struct AwsKeys {
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// The client can't be made.
-    #[error("OJ5020: the HTTP client can't be made: {0}")]
+    #[error("OJ7020: the HTTP client can't be made: {0}")]
     Client(#[from] reqwest::Error),
     /// The key is not there.
     #[error(
-        "OJ5021: provider `{provider}`: the environment variable {variable} is not set; it must hold the provider's key"
+        "OJ7021: provider `{provider}`: the environment variable {variable} is not set; it must hold the provider's key"
     )]
     Key {
         /// The provider.
@@ -46,7 +46,7 @@ pub enum HttpError {
         variable: String,
     },
     /// Requests to this provider are signed, and this build can't.
-    #[error("OJ5022: this build can't sign requests: build with the feature `bedrock`")]
+    #[error("OJ7022: this build can't sign requests: build with the feature `bedrock`")]
     Signature,
 }
 

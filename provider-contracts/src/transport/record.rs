@@ -113,7 +113,7 @@ impl Transport for Replayer {
             match self.calls.get(id) {
                 Some(known) => replay(known, request),
                 None => Exchange::Broken(format!(
-                    "OJ5011: the cassette {} has no recording of call {id}: record it again with --record",
+                    "OJ7011: the cassette {} has no recording of call {id}: record it again with --record",
                     self.path.display()
                 )),
             }
@@ -130,7 +130,7 @@ fn replay(known: &Interaction, request: &Outgoing) -> Exchange {
         .find(|place| !redacted(&known.request, place));
     match changed {
         Some(place) => Exchange::Broken(format!(
-            "OJ5012: the request of call {} is not the recorded one: {place} differs. Prompt, schema or parameters changed: record again with --record",
+            "OJ7012: the request of call {} is not the recorded one: {place} differs. Prompt, schema or parameters changed: record again with --record",
             known.call
         )),
         None => known.exchange(),

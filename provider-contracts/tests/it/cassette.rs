@@ -58,7 +58,7 @@ async fn a_call_that_was_not_recorded_is_an_error_and_never_sent() {
     workspace.write("contract.toml", &contract.replace("per_case = 4", "per_case = 5"));
     let problem =
         run(&workspace, Arc::new(Replayer::new(&path).unwrap()), true).await.unwrap_err().to_string();
-    assert!(problem.contains("OJ5011") && problem.contains("fallback/acme/4/0"), "{problem}");
+    assert!(problem.contains("OJ7011") && problem.contains("fallback/acme/4/0"), "{problem}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -72,7 +72,7 @@ async fn a_changed_prompt_is_not_answered_from_an_old_recording() {
     workspace.write("contract.toml", &contract.replace("Add nothing.", "Add nothing!"));
     let problem =
         run(&workspace, Arc::new(Replayer::new(&path).unwrap()), true).await.unwrap_err().to_string();
-    assert!(problem.contains("OJ5012") && problem.contains("/messages/0/content"), "{problem}");
+    assert!(problem.contains("OJ7012") && problem.contains("/messages/0/content"), "{problem}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -72,7 +72,7 @@ async fn a_mistyped_name_or_file_is_usage_and_says_what_there_is() {
     assert_eq!(code, 2);
     assert!(talk.contains("`falback`") && talk.contains("cheap, fallback, primary"), "{talk}");
     let (code, _, talk) = output(files.path(), &["lint", "nowhere.toml"]).await;
-    assert!(code == 2 && talk.contains("nowhere.toml") && talk.contains("OJ5001"), "{talk}");
+    assert!(code == 2 && talk.contains("nowhere.toml") && talk.contains("OJ7001"), "{talk}");
     let same = [
         "compare",
         "contract.toml",

@@ -71,6 +71,17 @@ pub(super) async fn create(
     Ok(view::json_response(StatusCode::OK, &json!({ "items": answers })))
 }
 
+/// What the item asks for. Its key names the intent and is no part of it, as the header of a single request is none.
+fn without_key(item: Json) -> Json {
+    match item {
+        Json::Object(mut members) => {
+            members.retain(|(name, _)| name != "idempotency_key");
+            Json::Object(members)
+        }
+        other => other,
+    }
+}
+
 /// The jobs of the batch, each as it was received and as a value.
 fn items(json: Json, value: Value) -> Result<Vec<(Json, Value)>, Problem> {
     let wrong =
@@ -84,5 +95,5 @@ fn items(json: Json, value: Value) -> Result<Vec<(Json, Value)>, Problem> {
     if name != "jobs" || jsons.is_empty() || jsons.len() > LARGEST_BATCH {
         return Err(wrong());
     }
-    Ok(jsons.into_iter().zip(values).collect())
+    Ok(jsons.into_iter().map(without_key).zip(values).collect())
 }

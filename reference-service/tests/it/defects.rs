@@ -210,6 +210,14 @@ async fn fingerprint_body_only_forgets_the_query() {
     let other =
         service.request(Method::POST, "/v1/jobs?dry=1", "alice-secret").header("idempotency-key", "k");
     assert_eq!(service.send(other.json(&input(1))).await.id(), id);
+    let mut item = input(1);
+    item["idempotency_key"] = json!("k");
+    let batch = service.post("/v1/jobs:batch", &json!({ "jobs": [item] })).await;
+    assert_eq!(
+        batch.body["items"][0]["job"]["id"],
+        id.as_str(),
+        "another route is answered with this one's job"
+    );
 }
 
 async fn raw(service: &Service, input: &str) -> u16 {
