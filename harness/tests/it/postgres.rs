@@ -534,7 +534,6 @@ mod docker {
 
 /// The parent process that other tests start and kill. Run by itself it has nothing to do.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "started by other tests"]
 #[expect(clippy::zombie_processes, reason = "that nobody waits for the child is what is tried")]
 async fn a_parent_with_a_server() {
     let Some(role) = std::env::var(ROLE).ok() else { return };
@@ -580,7 +579,7 @@ impl Parent {
         let mut command = Command::new(this);
         command
             .env(PROGRAM, onejob)
-            .args(["--exact", "postgres::a_parent_with_a_server", "--ignored", "--nocapture"])
+            .args(["--exact", "postgres::a_parent_with_a_server", "--nocapture"])
             .env(ROLE, format!("{source}-{role}"))
             .current_dir(place)
             .process_group(0)

@@ -46,7 +46,7 @@ fn every_mistake_is_shown_with_its_place_and_a_way_out() {
         let shown = broken(&GOOD.replace(good, bad));
         assert!(shown.contains(place), "{bad}: {shown}");
         assert!(shown.contains(problem), "{bad}: {shown}");
-        assert!(shown.contains("help:") && shown.contains('^') && shown.starts_with("OJ5"), "{bad}: {shown}");
+        assert!(shown.contains("help:") && shown.contains('^') && shown.starts_with("OJ7"), "{bad}: {shown}");
     }
 }
 

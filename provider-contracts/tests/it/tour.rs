@@ -235,7 +235,7 @@ async fn a_fallback_that_fails_can_not_be_attested() {
     let (code, _, talk) =
         output(files.path(), &["attest", "contract.toml", "--result", "result.json", "--key", "key.pem"])
             .await;
-    assert!(code == 1 && talk.contains("can't be attested"), "{talk}");
+    assert!(code == 2 && talk.contains("can't be attested"), "{talk}");
     let ask =
         ["can-failover", "contract.toml", "--from", "primary", "--to", "cheap", "--trust", "key.pub.pem"];
     let (code, out, _) = output(files.path(), &ask).await;
