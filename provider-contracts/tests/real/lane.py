@@ -222,7 +222,7 @@ def lane(command, folder):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.gettempdir()) / "onejob-real-lane"
+    folder = Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else Path(tempfile.gettempdir()) / "onejob-real-lane"
     folder.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     lane(sys.argv[1], folder)
