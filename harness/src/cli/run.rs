@@ -42,7 +42,10 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
     let runtime = common::runtime()?;
     // A second line of defence: the history is clean already.
     let secrets = target.hidden.values().iter().fold(redact::Secrets::new(), |all, value| all.value(value));
-    let report = runtime.block_on(carry_out(global, args, target, planned, &store, &outputs))?;
+    let hidden = target.hidden.clone();
+    let report = runtime
+        .block_on(carry_out(global, args, target, planned, &store, &outputs, &secrets))
+        .map_err(|fault| fault.hiding(&hidden))?;
     let mut report = secrets.report(report);
     if args.flaky.is_some() {
         engine::forgive(&mut report);
@@ -86,6 +89,7 @@ async fn carry_out(
     planned: Vec<PlannedCell>,
     store: &Store,
     outputs: &Outputs,
+    secrets: &redact::Secrets,
 ) -> Result<RunReport, Fault> {
     let stop = stop_on_signals();
     let leash = common::leash()?;
@@ -112,9 +116,11 @@ async fn carry_out(
     let (tell, mut told) = mpsc::unbounded_channel();
     let listener = tokio::spawn({
         let mut listener = outputs.listener(global);
+        let secrets = secrets.clone();
         async move {
             while let Some(progress) = told.recv().await {
-                listener.on(&progress);
+                // Whoever watches must see no more than whoever reads the report.
+                listener.on(&secrets.progress(progress));
             }
         }
     });
@@ -239,5 +245,7 @@ impl Listener {
 pub(super) fn not_passed(report: &RunReport) -> BTreeSet<String> {
     let bad = |verdict: Verdict| !matches!(verdict, Verdict::Pass | Verdict::Skipped);
     let cells = report.cells.iter().filter(|cell| bad(cell.verdict));
-    cells.map(|cell| engine::name_of(&cell.scenario, &cell.at)).collect()
+    let names = cells.map(|cell| engine::name_of(&cell.scenario, &cell.at));
+    // What an interrupted run never came to has not passed either.
+    names.chain(report.not_run.iter().cloned()).collect()
 }

@@ -1,6 +1,6 @@
 //! `onejob serve`
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 use onejob_reference::{Config, Defect, Error, Principal, Profile, Provider, Retention, Role, Token};
 use onejob_reports::exit::ExitCode;
@@ -14,6 +14,7 @@ use crate::fail::{Code, Fault};
 pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Fault> {
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("ONEJOB_LOG")
                 .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),

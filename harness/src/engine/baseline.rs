@@ -61,7 +61,7 @@ pub async fn baseline(grounds: &Grounds) -> Result<(), Fault> {
     Err(Fault::new(
         Code::Baseline,
         format!("one plain submit does not work, so no race was tried: {}{seen}", why.unwrap_or_default()),
-        "run `onejob doctor`, or compare the target file's `request`, `json` and `reads` with the exchange above",
+        "compare the target file's `request`, `json` and `reads` with the exchange above",
     ))
 }
 

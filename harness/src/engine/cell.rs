@@ -85,7 +85,12 @@ impl Played {
     /// The rounds, indexed.
     #[must_use]
     pub fn views(&self) -> Vec<View> {
-        View::rounds(&self.events)
+        let mut rounds = View::rounds(&self.events);
+        if self.fault.is_some() {
+            // What a broken harness or a dead target made of a round says nothing about promises.
+            rounds.retain(View::is_whole);
+        }
+        rounds
     }
 
     /// What the laws say of it.

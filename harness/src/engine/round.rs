@@ -261,8 +261,17 @@ impl<'s> Round<'s> {
     async fn about(&self, name: &str, step: &Step) -> Result<About, Halt> {
         let Some(of) = &step.job else { return Ok(About::default()) };
         let round = self.number;
-        let job = self.world.recorder.wait_for(self.deadline_of(step), |events| job_told(events, round, of));
-        let job = job.await.map_err(|_| self.missed(name, format!("no answer to {of} told of a job")))?;
+        // Once everybody has answered, nobody will tell of a job any more.
+        let job = self.world.recorder.wait_for(self.deadline_of(step), |events| {
+            job_told(events, round, of)
+                .map(Some)
+                .or_else(|| happened(events, round, of, "answered").then_some(None))
+        });
+        let job = job
+            .await
+            .ok()
+            .flatten()
+            .ok_or_else(|| self.missed(name, format!("no answer to {of} told of a job")))?;
         let operation = super::request::operation(&self.world, step.act, &step.with)?;
         let wants_version = operation.headers.values().any(|value| value.contains("{version}"));
         let version = match step.with.version.as_deref() {

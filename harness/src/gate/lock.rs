@@ -29,6 +29,23 @@ const WAITING: &str = "\
     ) \
     SELECT count(*) FILTER (WHERE at_gate), count(*) FILTER (WHERE NOT at_gate) FROM waiters JOIN queue USING (pid)";
 
+/// The same, but of each kind only those that run one and the same statement, literals aside: requests that are alike run
+/// the same one, and a worker of the service's that happens to write to the table runs another.
+const WAITING_ALIKE: &str = "\
+    WITH RECURSIVE waiters AS MATERIALIZED ( \
+        SELECT pid, bool_or(locktype = 'relation' AND relation = $1 \
+                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS at_gate \
+          FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid() GROUP BY pid \
+    ), queue(pid) AS ( \
+        SELECT pid FROM waiters WHERE at_gate \
+        UNION \
+        SELECT w.pid FROM waiters w JOIN queue q ON NOT w.at_gate AND q.pid = ANY (pg_blocking_pids(w.pid)) \
+    ), alike AS ( \
+        SELECT at_gate, count(*) AS backends FROM waiters JOIN queue USING (pid) LEFT JOIN pg_stat_activity USING (pid) \
+         GROUP BY at_gate, regexp_replace(coalesce(query, ''), '''[^'']*''|[0-9]+', '?', 'g') \
+    ) \
+    SELECT coalesce(max(backends) FILTER (WHERE at_gate), 0), coalesce(max(backends) FILTER (WHERE NOT at_gate), 0) FROM alike";
+
 /// A table that nobody can write to until the gate opens.
 ///
 /// It has a connection of its own. Dropping it closes that connection, at which Postgres rolls back: the gate opens.
@@ -76,6 +93,9 @@ pub struct Patience {
     pub linger: Duration,
     /// Time without anybody at all after which it is given up.
     pub first: Duration,
+    /// Count only those that run the same statement: the contenders are requests that are alike, and the service's own
+    /// workers must not stand in the place of one.
+    pub alike: bool,
 }
 
 impl Default for Patience {
@@ -84,6 +104,7 @@ impl Default for Patience {
             quiet: Duration::from_millis(50),
             linger: Duration::from_millis(3),
             first: Duration::from_secs(2),
+            alike: false,
         }
     }
 }
@@ -178,8 +199,18 @@ impl LockGate {
     /// # Errors
     /// [`LockError::Broken`].
     pub async fn waiting(&mut self) -> Result<Waiting, LockError> {
+        self.count(WAITING).await
+    }
+
+    async fn waiting_alike(&mut self) -> Result<Waiting, LockError> {
+        // Within a transaction Postgres shows what others run as it was at the first look, unless told to look anew.
+        sqlx::raw_sql("SELECT pg_stat_clear_snapshot()").execute(&mut self.keeper.connection).await?;
+        self.count(WAITING_ALIKE).await
+    }
+
+    async fn count(&mut self, query: &'static str) -> Result<Waiting, LockError> {
         let (at_gate, behind): (i64, i64) =
-            sqlx::query_as(WAITING).bind(self.keeper.oid).fetch_one(&mut self.keeper.connection).await?;
+            sqlx::query_as(query).bind(self.keeper.oid).fetch_one(&mut self.keeper.connection).await?;
         let count = |backends: i64| u32::try_from(backends).unwrap_or(u32::MAX);
         Ok(Waiting { at_gate: count(at_gate), behind: count(behind) })
     }
@@ -200,7 +231,7 @@ impl LockGate {
         let mut most = Waiting::default();
         let mut until = Instant::now() + patience.first;
         loop {
-            let now = self.waiting().await?;
+            let now = if patience.alike { self.waiting_alike().await? } else { self.waiting().await? };
             if now.all() > most.all() {
                 let enough = now.all() >= expected;
                 until = Instant::now() + if enough { patience.linger } else { patience.quiet };

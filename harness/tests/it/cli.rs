@@ -395,3 +395,22 @@ fn children_in(folder: &std::path::Path) -> Vec<String> {
         .map(|line| line.replace('\0', " "))
         .collect()
 }
+
+#[test]
+fn a_secret_in_an_answer_reaches_nobody() {
+    let base = answering(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 33\r\nconnection: close\r\n\r\n<html>sk-topsecret-12345 is yours",
+    );
+    let target = running_at(&base).replace("name = \"t\"", "name = \"t\"\nsecrets = [\"API_TOKEN\"]");
+    let target = target.replace("headers = { ", "headers = { x-token = \"${API_TOKEN}\", ");
+    let outcome = against(&target).env("API_TOKEN", "sk-topsecret-12345").run().exits(10).tells("OJ2020");
+    assert!(!outcome.stderr.contains("topsecret"), "{}", outcome.stderr);
+    let words = target_words("echo sk-topsecret-12345 >&2; exit 3");
+    let outcome = against(&words).env("API_TOKEN", "sk-topsecret-12345").run().exits(10).tells("OJ4002");
+    assert!(!outcome.stderr.contains("topsecret"), "{}", outcome.stderr);
+}
+
+fn target_words(start: &str) -> String {
+    let target = target(start, "secrets = [\"API_TOKEN\"]");
+    target.replace("headers = { ", "headers = { x-token = \"${API_TOKEN}\", ")
+}
