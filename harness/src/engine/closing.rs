@@ -60,9 +60,9 @@ pub(super) async fn close(
     for intent in view.intents() {
         jobs.extend(view.jobs_of(intent).iter().map(|job| (intent.0.clone(), job.clone())));
     }
-    if let Some(operation) = &world.target.target.read {
+    if world.target.target.read.is_some() {
         for (owner, job) in &jobs {
-            read(world, round, owner, job, operation).await?;
+            read(world, round, owner, job).await?;
         }
     }
     for (job, audit, reports) in &logs(world, &jobs, promised).await? {
@@ -119,7 +119,7 @@ async fn logs(
     }
 }
 
-async fn read(world: &Arc<World>, round: u32, owner: &str, job: &str, _: &Operation) -> Result<(), Fault> {
+async fn read(world: &Arc<World>, round: u32, owner: &str, job: &str) -> Result<(), Fault> {
     let step = reading(owner);
     let nothing_fresh =
         Fresh { keys: BTreeMap::new(), markers: BTreeMap::new(), began: jiff::Timestamp::now() };

@@ -15,9 +15,14 @@ const POLL: Duration = Duration::from_millis(1);
 /// as their decision: checks are done, nothing is written.
 const LOCK: &str = "LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE";
 
+/// The backends that wait, and then what is asked about them: `$ask` finds them in `waiters` joined with `queue`.
+///
 /// A backend waits for one lock at a time: either for ours, or behind somebody who does. Only those that wait for another
 /// lock are asked whom they wait for, because that question costs.
-const WAITING: &str = "\
+macro_rules! of_those_who_wait {
+    ($ask:literal) => {
+        concat!(
+            "\
     WITH RECURSIVE waiters AS MATERIALIZED ( \
         SELECT pid, bool_or(locktype = 'relation' AND relation = $1 \
                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS at_gate \
@@ -26,25 +31,25 @@ const WAITING: &str = "\
         SELECT pid FROM waiters WHERE at_gate \
         UNION \
         SELECT w.pid FROM waiters w JOIN queue q ON NOT w.at_gate AND q.pid = ANY (pg_blocking_pids(w.pid)) \
-    ) \
-    SELECT count(*) FILTER (WHERE at_gate), count(*) FILTER (WHERE NOT at_gate) FROM waiters JOIN queue USING (pid)";
+    ) ",
+            $ask
+        )
+    };
+}
+
+const WAITING: &str = of_those_who_wait!(
+    "SELECT count(*) FILTER (WHERE at_gate), count(*) FILTER (WHERE NOT at_gate) FROM waiters JOIN queue USING (pid)"
+);
 
 /// The same, but of each kind only those that run one and the same statement, literals aside: requests that are alike run
 /// the same one, and a worker of the service's that happens to write to the table runs another.
-const WAITING_ALIKE: &str = "\
-    WITH RECURSIVE waiters AS MATERIALIZED ( \
-        SELECT pid, bool_or(locktype = 'relation' AND relation = $1 \
-                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS at_gate \
-          FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid() GROUP BY pid \
-    ), queue(pid) AS ( \
-        SELECT pid FROM waiters WHERE at_gate \
-        UNION \
-        SELECT w.pid FROM waiters w JOIN queue q ON NOT w.at_gate AND q.pid = ANY (pg_blocking_pids(w.pid)) \
-    ), alike AS ( \
+const WAITING_ALIKE: &str = of_those_who_wait!(
+    ", alike AS ( \
         SELECT at_gate, count(*) AS backends FROM waiters JOIN queue USING (pid) LEFT JOIN pg_stat_activity USING (pid) \
          GROUP BY at_gate, regexp_replace(coalesce(query, ''), '''[^'']*''|[0-9]+', '?', 'g') \
     ) \
-    SELECT coalesce(max(backends) FILTER (WHERE at_gate), 0), coalesce(max(backends) FILTER (WHERE NOT at_gate), 0) FROM alike";
+    SELECT coalesce(max(backends) FILTER (WHERE at_gate), 0), coalesce(max(backends) FILTER (WHERE NOT at_gate), 0) FROM alike"
+);
 
 /// A table that nobody can write to until the gate opens.
 ///
