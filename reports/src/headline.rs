@@ -1,6 +1,6 @@
 //! The one sentence that says what became of a cell.
 
-use crate::model::{Cell, Outcome, Promise, Verdict};
+use crate::model::{Cell, CellError, Outcome, Promise, Verdict};
 
 /// What became of the cell, in one sentence: the broken promise, the missing witness, the error, why it was skipped; for
 /// a cell that passed, what was seen.
@@ -11,7 +11,7 @@ pub fn headline(cell: &Cell) -> String {
             .map_or_else(|| format!("a promise of `{}` was broken", cell.scenario), sentence_of),
         Verdict::Error => cell.error.as_ref().map_or_else(
             || "the harness, the double or the target broke; the cause was not recorded".to_owned(),
-            |error| format!("{}: {}", error.code, error.message),
+            |error| format!("{}: {}", error.code, error.message.lines().next().unwrap_or_default()),
         ),
         Verdict::Inconclusive => why_inconclusive(cell),
         Verdict::Skipped => {
@@ -19,6 +19,11 @@ pub fn headline(cell: &Cell) -> String {
         }
         Verdict::Pass => most_telling_witness(cell),
     }
+}
+
+/// What an error's message tells after its first line, line by line: what a program printed before it ended.
+pub fn details(error: &CellError) -> impl Iterator<Item = &str> {
+    error.message.lines().skip(1).map(str::trim_end)
 }
 
 /// A witness below this length says too little without its name: `3 answers`.

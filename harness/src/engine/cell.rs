@@ -109,6 +109,7 @@ impl Played {
             Some(_) if !broke => Verdict::Error,
             _ => judgement.verdict(),
         };
+        let timeline = report::timeline(&self.events, judgement);
         Cell {
             verdict,
             rounds: self.events.last().map_or(0, |event| event.round),
@@ -118,11 +119,11 @@ impl Played {
             promises: judgement
                 .promises
                 .iter()
-                .map(|(j, rounds)| report::promise(j, rounds, loaded))
+                .map(|(j, rounds)| report::promise(j, rounds, loaded, &timeline))
                 .collect(),
             witnesses: witnesses(judgement),
             error: self.fault.as_ref().map(CellError::from),
-            timeline: report::timeline(&self.events, judgement),
+            timeline: timeline.moments,
             curl: report::curl(&self.events, judgement.round),
             ..blank(&self.planned, replay)
         }

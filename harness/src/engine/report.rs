@@ -10,12 +10,17 @@ use crate::{
     scenario::Loaded,
 };
 
-/// The most lines that a timeline shows; a storm of requests is cut in the middle of its equals, not at its end.
+/// The most lines that a timeline shows, beside those that show what broke.
 const MOST_MOMENTS: usize = 400;
 
-/// A judged promise, as reports show it.
+/// A judged promise, as reports show it; its evidence are moments of the timeline.
 #[must_use]
-pub(super) fn promise(judgement: &Judgement, broken_rounds: &[u32], loaded: &Loaded) -> Promise {
+pub(super) fn promise(
+    judgement: &Judgement,
+    broken_rounds: &[u32],
+    loaded: &Loaded,
+    timeline: &Timeline,
+) -> Promise {
     let line = match judgement.name.strip_prefix("expect:") {
         Some(step) => {
             let index = loaded.scenario.step.iter().enumerate().position(|(index, s)| s.name(index) == step);
@@ -28,7 +33,7 @@ pub(super) fn promise(judgement: &Judgement, broken_rounds: &[u32], loaded: &Loa
         outcome: judgement.outcome,
         sentence: judgement.sentence.clone(),
         broken_rounds: broken_rounds.to_vec(),
-        evidence: judgement.evidence.clone(),
+        evidence: timeline.shows(judgement),
         line,
     }
 }
@@ -46,8 +51,25 @@ pub(super) fn gates(events: &[Event]) -> Option<String> {
     (!gates.is_empty()).then(|| gates.into_iter().collect::<Vec<_>>().join(", "))
 }
 
+/// The moments of a round, and which of them tells of each event.
+#[derive(Debug, Default)]
+pub(super) struct Timeline {
+    pub(super) moments: Vec<Moment>,
+    /// Ids of moments by the position of the event: a request and its answer are one moment.
+    by_event: BTreeMap<u64, u64>,
+}
+
+impl Timeline {
+    /// Ids of the moments that show what a law says, in order.
+    fn shows(&self, judgement: &Judgement) -> Vec<u64> {
+        let events = judgement.evidence.iter().chain(&judgement.against);
+        let shown: BTreeSet<u64> = events.filter_map(|seq| self.by_event.get(seq)).copied().collect();
+        shown.into_iter().collect()
+    }
+}
+
 struct Draft {
-    moments: Vec<Moment>,
+    timeline: Timeline,
     requests: BTreeMap<u64, usize>,
     calls: BTreeMap<u64, usize>,
     began_us: u64,
@@ -56,22 +78,29 @@ struct Draft {
 
 /// The timeline of the round that decided the verdict.
 #[must_use]
-pub(super) fn timeline(events: &[Event], judgement: &CellJudgement) -> Vec<Moment> {
+pub(super) fn timeline(events: &[Event], judgement: &CellJudgement) -> Timeline {
     let round: Vec<&Event> = events.iter().filter(|event| event.round == judgement.round).collect();
-    let broken = judgement.promises.iter().filter(|(_, rounds)| rounds.contains(&judgement.round));
+    let broken = || judgement.promises.iter().filter(|(_, rounds)| rounds.contains(&judgement.round));
     let mut draft = Draft {
-        moments: Vec::new(),
+        timeline: Timeline::default(),
         requests: BTreeMap::new(),
         calls: BTreeMap::new(),
         began_us: round.first().map_or(0, |event| event.at_us),
-        broke: broken.flat_map(|(judgement, _)| judgement.evidence.iter().copied()).collect(),
+        broke: broken().flat_map(|(judgement, _)| judgement.evidence.iter().copied()).collect(),
     };
     for event in round {
         draft.take(event);
     }
-    draft.moments.sort_by_key(|moment| (moment.at_us, moment.id));
-    draft.moments.truncate(MOST_MOMENTS);
-    draft.moments
+    let mut timeline = draft.timeline;
+    let shown: BTreeSet<u64> = broken().flat_map(|(judgement, _)| timeline.shows(judgement)).collect();
+    timeline.moments.sort_by_key(|moment| (moment.at_us, moment.id));
+    let mut room = MOST_MOMENTS.saturating_sub(shown.len());
+    timeline.moments.retain(|moment| {
+        let keep = shown.contains(&moment.id) || room > 0;
+        room -= usize::from(keep && !shown.contains(&moment.id));
+        keep
+    });
+    timeline
 }
 
 impl Draft {
@@ -84,7 +113,8 @@ impl Draft {
         mark: Mark,
     ) -> usize {
         let mark = if self.broke.contains(&event.seq) { Mark::Broke } else { mark };
-        self.moments.push(Moment {
+        self.timeline.by_event.insert(event.seq, event.seq);
+        self.timeline.moments.push(Moment {
             id: event.seq,
             at_us: event.at_us.saturating_sub(self.began_us),
             until_us: None,
@@ -93,21 +123,19 @@ impl Draft {
             what: what.into(),
             mark,
         });
-        self.moments.len() - 1
+        self.timeline.moments.len() - 1
     }
 
     /// Lengthens a moment to a span that ends with an event.
     fn extend(&mut self, at: Option<usize>, event: &Event, what: &str, mark: Mark) {
-        let Some(moment) = at.and_then(|at| self.moments.get_mut(at)) else { return };
+        let Some(moment) = at.and_then(|at| self.timeline.moments.get_mut(at)) else { return };
+        self.timeline.by_event.insert(event.seq, moment.id);
         moment.until_us = Some(event.at_us.saturating_sub(self.began_us));
         moment.what = format!("{} → {what}", moment.what);
-        if mark != Mark::Plain {
-            moment.mark = mark;
-        }
         if self.broke.contains(&event.seq) {
             moment.mark = Mark::Broke;
-            // Evidence points at the end of the span, and must find it.
-            moment.id = event.seq;
+        } else if mark != Mark::Plain && moment.mark != Mark::Broke {
+            moment.mark = mark;
         }
     }
 
@@ -206,7 +234,9 @@ impl Draft {
     }
 
     fn who(&self, call: u64) -> String {
-        self.calls.get(&call).map_or_else(|| format!("call {call}"), |at| self.moments[*at].who.clone())
+        self.calls
+            .get(&call)
+            .map_or_else(|| format!("call {call}"), |at| self.timeline.moments[*at].who.clone())
     }
 
     /// The service's own words stand where the service says that they happened.
@@ -234,7 +264,7 @@ impl Draft {
         let detail = detail.filter(|d| d.len() <= 80).map(|d| format!(" ({d})")).unwrap_or_default();
         let at = self.push(event, lane, who, format!("{what}{detail}"), mark);
         if let Some(service_us) = service_us {
-            self.moments[at].at_us = service_us.saturating_sub(self.began_us);
+            self.timeline.moments[at].at_us = service_us.saturating_sub(self.began_us);
         }
     }
 }

@@ -106,7 +106,7 @@ impl<'s> Round<'s> {
             let output = self.world.last_output().await;
             return Fault::new(
                 Code::TargetDied,
-                format!("the service ended in the middle of a scenario; its output:\n{output}"),
+                format!("the service ended in the middle of a scenario\nits output:\n{output}"),
                 "run it by hand with the same arguments; a service that dies under load is a finding of its own",
             )
             .because(fault);

@@ -217,7 +217,7 @@ impl Replica {
             Some(status) => self.ended_at_start(status),
             None => Fault::new(
                 Code::TargetNoAddress,
-                format!("the service printed no address in time; its output:\n{}", self.last_output()),
+                format!("the service printed no address in time\nits output:\n{}", self.last_output()),
                 "`address` in [target.command] is a regular expression whose first group is the base URL",
             ),
         })
@@ -227,7 +227,7 @@ impl Replica {
         Fault::new(
             Code::TargetExited,
             format!(
-                "the service ended while it was being started ({status}); its output:\n{}",
+                "the service ended while it was being started ({status})\nits output:\n{}",
                 self.last_output()
             ),
             "run the command of [target.command] by hand with the same arguments",
@@ -260,7 +260,7 @@ impl Replica {
                 return Err(Fault::new(
                     Code::TargetNeverReady,
                     format!(
-                        "the service did not get ready: {url}: {last}; its output:\n{}",
+                        "the service did not get ready: {url}: {last}\nits output:\n{}",
                         self.last_output()
                     ),
                     "check `ready` in [target], and that the service's own dependencies are up",

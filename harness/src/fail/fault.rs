@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt};
 
+use anstream::adapter::strip_str;
 use miette::{Diagnostic, LabeledSpan, SourceCode};
 use onejob_reports::{exit::ExitCode, model::CellError};
 
@@ -31,7 +32,7 @@ impl Fault {
     pub fn new(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self(Box::new(Parts {
             code,
-            message: message.into(),
+            message: plain(message.into()),
             help: help.into(),
             label: None,
             place: None,
@@ -123,6 +124,12 @@ impl Fault {
     }
 }
 
+/// Messages quote what programs printed, and programs colour what they print: a terminal must not obey that, nor a report
+/// show it.
+fn plain(message: String) -> String {
+    if message.contains('\u{1b}') { strip_str(&message).to_string() } else { message }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0.message)
@@ -188,6 +195,14 @@ mod tests {
         assert_eq!(all.message(), "a");
         assert_eq!(all.others().iter().map(Fault::message).collect::<Vec<_>>(), ["b", "c"]);
         assert!(Fault::together(Vec::new()).is_none());
+    }
+
+    #[test]
+    fn what_a_program_coloured_is_told_plainly() {
+        let said = "it ended\nits output:\n    \u{1b}[2m12:00\u{1b}[0m \u{1b}[31mERROR\u{1b}[0m no database";
+        let fault = Fault::new(Code::TargetExited, said, "");
+        assert_eq!(fault.message(), "it ended\nits output:\n    12:00 ERROR no database");
+        assert!(!CellError::from(&fault).message.contains('\u{1b}'));
     }
 
     #[test]

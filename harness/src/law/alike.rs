@@ -79,11 +79,10 @@ pub fn compare(cells: &[Seen<'_>], alike: &Alike) -> Vec<Judgement> {
             for peer in peers {
                 let Some(view) = peer.rounds.last() else { continue };
                 let theirs = sight(view, peer.scenario, &alike.until);
-                if let Some(sentence) =
+                if let Some((step, sentence)) =
                     difference(&ours, &theirs, &cell.at[&alike.across], &peer.at[&alike.across])
                 {
-                    let evidence =
-                        cell.rounds.last().map(|view| view.requests.iter().map(|r| r.sent).collect());
+                    let evidence = cell.rounds.last().map(|view| told(view, cell.scenario, &step));
                     return Judgement::broke(NAME, sentence, evidence.unwrap_or_default());
                 }
             }
@@ -92,7 +91,23 @@ pub fn compare(cells: &[Seen<'_>], alike: &Alike) -> Vec<Judgement> {
         .collect()
 }
 
-fn difference(ours: &[(String, Sight)], theirs: &[(String, Sight)], us: &str, them: &str) -> Option<String> {
+/// Positions of the answers by which a client can tell the difference.
+fn told(view: &View, scenario: &Scenario, step: &str) -> Vec<u64> {
+    let mut requests = view.requests_of(step);
+    let waits = scenario.step.iter().enumerate().any(|(at, s)| s.name(at) == step && s.until.is_some());
+    if waits {
+        requests = requests.pop().into_iter().collect();
+    }
+    requests.iter().map(|request| request.end.as_ref().map_or(request.sent, |end| end.seq)).collect()
+}
+
+/// The step at which two sights differ, and how, in a sentence.
+fn difference(
+    ours: &[(String, Sight)],
+    theirs: &[(String, Sight)],
+    us: &str,
+    them: &str,
+) -> Option<(String, String)> {
     let told = |sight: &Sight| {
         let words: Vec<_> = sight.iter().map(|(status, state, _)| format!("{status} {state}")).collect();
         words.join(", ")
@@ -100,14 +115,17 @@ fn difference(ours: &[(String, Sight)], theirs: &[(String, Sight)], us: &str, th
     for (step, sight) in ours {
         match theirs.iter().find(|(other, _)| other == step) {
             None => {
-                return Some(format!("A client can tell {us} from {them}: only {us} gets as far as {step}."));
+                let sentence =
+                    format!("A client can tell {us} from {them}: only {us} gets as far as {step}.");
+                return Some((step.clone(), sentence));
             }
             Some((_, other)) if other != sight => {
-                return Some(format!(
+                let sentence = format!(
                     "A client can tell {us} from {them} by {step}: {} against {}.",
                     told(sight),
                     told(other)
-                ));
+                );
+                return Some((step.clone(), sentence));
             }
             Some(_) => {}
         }

@@ -13,7 +13,7 @@ pub(super) fn one_effect(view: &View) -> Judgement {
             view.calls_of(intent).flat_map(|call| call.effects.iter().map(move |at| (call, *at))).collect();
         if effects.len() > 1 {
             let calls: Vec<_> = effects.iter().map(|(call, _)| call.name.as_str()).collect();
-            return Judgement::broke(
+            return Judgement::contradicted(
                 NAME,
                 format!(
                     "One intent (key {} of {}) had {} effects: calls {}.",
@@ -41,10 +41,8 @@ pub(super) fn one_job(view: &View) -> Judgement {
     for intent in view.intents() {
         let jobs = view.jobs_of(intent);
         if jobs.len() > 1 {
-            let told =
-                view.submits_of(intent).filter(|request| request.answer().is_some_and(|a| a.job.is_some()));
             let ids: Vec<_> = jobs.iter().map(|job| short(job)).collect();
-            return Judgement::broke(
+            return Judgement::contradicted(
                 NAME,
                 format!(
                     "One intent (key {} of {}) became {} jobs: {}.",
@@ -53,7 +51,7 @@ pub(super) fn one_job(view: &View) -> Judgement {
                     jobs.len(),
                     listed(&ids)
                 ),
-                told.filter_map(|request| request.end.as_ref().map(|end| end.seq)).collect(),
+                view.first_told(intent),
             );
         }
         if let Some((seq, rows)) = view.counted.get(intent).filter(|(_, rows)| *rows > 1) {
@@ -130,7 +128,7 @@ pub(super) fn final_state(view: &View) -> Judgement {
                 _ => None,
             });
             if let Some((field, was, is)) = changed {
-                return Judgement::broke(
+                return Judgement::contradicted(
                     NAME,
                     format!(
                         "Job {} was over when {} was told so, and yet its {field} changed from {was} to {is} ({}).",

@@ -86,25 +86,28 @@ fn each_wrong(view: &View, check: &Check, requests: &[&Request]) -> Option<Wrong
 
 fn count_wrong(view: &View, check: &Check, requests: &[&Request], name: &str, one: bool) -> Option<Wrong> {
     let mut last = None;
-    let good = requests
-        .iter()
-        .filter(|request| {
-            let wrong =
-                request.answer().map_or(Some("got no answer".to_owned()), |a| wrong(view, check, request, a));
-            let fits = wrong.is_none();
-            last = wrong.or(last.take());
-            fits
-        })
-        .count();
+    let (fitting, others): (Vec<&Request>, Vec<&Request>) = requests.iter().copied().partition(|request| {
+        let wrong =
+            request.answer().map_or(Some("got no answer".to_owned()), |a| wrong(view, check, request, a));
+        let fits = wrong.is_none();
+        last = wrong.or(last.take());
+        fits
+    });
+    let good = fitting.len();
     let fine = if one { good == 1 } else { good >= 1 };
     if fine {
         return None;
     }
+    // With none that fits, each of the others is at fault; with too many that fit, those after the first.
+    let mut evidence: Vec<u64> =
+        if good == 0 { &others } else { &fitting }.iter().flat_map(|request| evidence_of(request)).collect();
+    evidence.sort_unstable();
+    evidence.drain(..usize::from(good > 0));
     let wanted = if one { "exactly one" } else { "at least one" };
     let why = last.filter(|_| good == 0).map(|why| format!(" (one of them {why})")).unwrap_or_default();
     Some((
         format!("Of the {} answers to {name}, {good} are as expected and not {wanted}{why}.", requests.len()),
-        requests.iter().flat_map(|request| evidence_of(request)).collect(),
+        evidence,
     ))
 }
 

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judgement, View, always::short, judgement::listed, view::Request};
-use crate::{
-    history::Answer,
-    scenario::{Bounds, Invariants, Per},
-};
+use super::{Judgement, View, always::short, judgement::listed, view::Call};
+use crate::scenario::{Bounds, Invariants, Per};
 
 /// Judges every named invariant on a round; `alike` compares cells and is judged apart.
 #[must_use]
@@ -74,24 +71,21 @@ fn out_of(bounds: &Bounds, count: u64) -> Option<String> {
 
 fn jobs(view: &View, bounds: &Bounds) -> Judgement {
     const NAME: &str = "jobs";
-    let told =
-        |request: &&Request| request.verb == "submit" && request.answer().is_some_and(|a| a.job.is_some());
-    let evidence =
-        || view.requests.iter().filter(told).filter_map(|r| r.end.as_ref().map(|e| e.seq)).collect();
     match bounds.per {
         Per::Key => {
             for intent in view.intents() {
-                let rows = view.counted.get(intent).map_or(0, |(_, rows)| *rows);
-                let count = (view.jobs_of(intent).len() as u64).max(rows);
+                let rows = view.counted.get(intent);
+                let told = view.jobs_of(intent).len() as u64;
+                let count = told.max(rows.map_or(0, |(_, rows)| *rows));
                 if too_few(view, bounds, count) {
                     return unfinished(NAME);
                 }
                 if let Some(wrong) = out_of(bounds, count) {
-                    return Judgement::broke(
-                        NAME,
-                        format!("Jobs for key {} of {}: {wrong}.", intent.1, intent.0),
-                        evidence(),
-                    );
+                    let mut evidence = view.first_told(intent);
+                    // What no answer told of was found in the database.
+                    evidence.extend(rows.filter(|(_, rows)| *rows > told).map(|(seq, _)| *seq));
+                    let sentence = format!("Jobs for key {} of {}: {wrong}.", intent.1, intent.0);
+                    return Judgement::contradicted(NAME, sentence, evidence);
                 }
             }
             Judgement::held(NAME)
@@ -101,46 +95,51 @@ fn jobs(view: &View, bounds: &Bounds) -> Judgement {
             if too_few(view, bounds, count) {
                 return unfinished(NAME);
             }
+            let evidence = || view.intents().flat_map(|intent| view.first_told(intent)).collect();
             match out_of(bounds, count) {
-                Some(wrong) => Judgement::broke(NAME, format!("Jobs in the round: {wrong}."), evidence()),
+                Some(wrong) => {
+                    Judgement::contradicted(NAME, format!("Jobs in the round: {wrong}."), evidence())
+                }
                 None => Judgement::held(NAME),
             }
         }
     }
 }
 
-fn counted(
-    view: &View,
-    name: &str,
-    bounds: &Bounds,
-    marks: impl Fn(&super::view::Call) -> Vec<u64>,
-) -> Judgement {
-    let groups: Vec<(String, Vec<u64>)> = match bounds.per {
-        Per::Round => vec![("the round".to_owned(), view.calls.iter().flat_map(&marks).collect())],
+fn counted(view: &View, name: &str, bounds: &Bounds, marks: impl Fn(&Call) -> Vec<u64>) -> Judgement {
+    let groups: Vec<(String, Vec<&Call>)> = match bounds.per {
+        Per::Round => vec![("the round".to_owned(), view.calls.iter().collect())],
         Per::Key => view
             .intents()
-            .map(|intent| {
-                (
-                    format!("key {} of {}", intent.1, intent.0),
-                    view.calls_of(intent).flat_map(&marks).collect(),
-                )
-            })
+            .map(|intent| (format!("key {} of {}", intent.1, intent.0), view.calls_of(intent).collect()))
             .collect(),
         Per::Job => view
             .jobs()
             .map(|job| {
                 let of = view.calls.iter().filter(|call| call.identity.as_deref() == Some(job));
-                (format!("job {}", short(job)), of.flat_map(&marks).collect())
+                (format!("job {}", short(job)), of.collect())
             })
             .collect(),
     };
-    for (what, marks) in &groups {
-        if too_few(view, bounds, marks.len() as u64) {
+    for (what, calls) in &groups {
+        let marked: Vec<u64> = calls.iter().flat_map(|call| marks(call)).collect();
+        if too_few(view, bounds, marked.len() as u64) {
             return unfinished(name);
         }
-        if let Some(wrong) = out_of(bounds, marks.len() as u64) {
+        if let Some(wrong) = out_of(bounds, marked.len() as u64) {
             let noun = if name == "calls" { "Provider calls" } else { "Effects" };
-            return Judgement::broke(name, format!("{noun} for {what}: {wrong}."), marks.clone());
+            let sentence = format!("{noun} for {what}: {wrong}.");
+            let most = bounds.exactly.or(bounds.max).unwrap_or(u64::MAX);
+            if marked.len() as u64 <= most {
+                // Too few: what can be pointed at is calls that ended without what they were to bring.
+                let barren = calls.iter().filter(|call| marks(call).is_empty()).map(|call| call.end_seq());
+                return Judgement::broke(name, sentence, barren.collect());
+            }
+            return if most == 0 {
+                Judgement::broke(name, sentence, marked)
+            } else {
+                Judgement::contradicted(name, sentence, marked)
+            };
         }
     }
     let unmatched =
@@ -172,10 +171,15 @@ fn winners(view: &View, bounds: &Bounds) -> Judgement {
         if let Some(wrong) = out_of(bounds, count) {
             let names: Vec<_> =
                 if winners.len() >= results.len() { winners } else { results }.into_iter().collect();
-            return Judgement::broke(
+            let mut seen = BTreeSet::new();
+            let first_of_each = told.iter().filter(|(_, answer)| {
+                let told = (answer.winner.as_deref(), answer.result.as_deref());
+                answer.is_terminal() && told != (None, None) && seen.insert(told)
+            });
+            return Judgement::contradicted(
                 NAME,
                 format!("Winners of job {}: {wrong} (seen: {}).", short(job), listed(&names)),
-                ends(&told),
+                first_of_each.filter_map(|(request, _)| request.end.as_ref().map(|end| end.seq)).collect(),
             );
         }
     }
@@ -184,10 +188,6 @@ fn winners(view: &View, bounds: &Bounds) -> Judgement {
     } else {
         Judgement::undecided(NAME, "No answer told who won.")
     }
-}
-
-fn ends(told: &[(&Request, &Answer)]) -> Vec<u64> {
-    told.iter().filter_map(|(request, _)| request.end.as_ref().map(|end| end.seq)).collect()
 }
 
 fn payloads(view: &View, allowed: &[String]) -> Judgement {
@@ -232,18 +232,18 @@ fn result_of_winner(view: &View) -> Judgement {
         }
         judged = true;
         if !texts.iter().any(|text| result == text) {
-            let mut evidence: Vec<u64> =
-                calls.iter().filter_map(|call| call.replied.as_ref().map(|r| r.0)).collect();
-            evidence.extend(request.end.iter().map(|end| end.seq));
-            return Judgement::broke(
+            let replies = calls.iter().filter_map(|call| call.replied.as_ref().map(|r| r.0)).collect();
+            let told = request.end.iter().map(|end| end.seq).collect();
+            let judgement = Judgement::broke(
                 NAME,
                 format!(
                     "Attempt {winner} won job {}, and its call answered {}, but the job's result is {result}.",
                     short(job),
                     listed(&texts)
                 ),
-                evidence,
+                told,
             );
+            return Judgement { against: replies, ..judgement };
         }
     }
     if judged {
@@ -321,7 +321,9 @@ fn path(view: &View, path: &[String]) -> Judgement {
             if !view.is_whole() {
                 return unfinished(NAME);
             }
-            return Judgement::broke(NAME, format!("Job {} was never seen {word}.", short(job)), ends(&told));
+            let last = told.last().and_then(|(request, _)| request.end.as_ref()).map(|end| end.seq);
+            let sentence = format!("Job {} was never seen {word}.", short(job));
+            return Judgement::broke(NAME, sentence, last.into_iter().collect());
         }
     }
     Judgement::held(NAME)
@@ -343,7 +345,7 @@ pub(super) fn decided_once(view: &View) -> Judgement {
         let Some((yes, answer)) = decided else { continue };
         let known = yes.end.as_ref().map_or(u64::MAX, |end| end.seq);
         if let Some((no, _)) = undecided.filter(|(request, _)| request.sent > known) {
-            return Judgement::broke(
+            return Judgement::contradicted(
                 NAME,
                 format!(
                     "{} was told that job {} is over, and {}, asked later, that it isn't.",
@@ -359,22 +361,23 @@ pub(super) fn decided_once(view: &View) -> Judgement {
             call.identity.as_deref() == Some(job) && answer.winner.is_some() && call.attempt == answer.winner
         });
         if let Some((seq, _)) = winning.and_then(|call| call.released).filter(|(seq, _)| *seq > known) {
-            return Judgement::broke(
+            let judgement = Judgement::broke(
                 NAME,
                 format!(
                     "{} was told a result of job {} before the winning call was answered.",
                     yes.step,
                     short(job)
                 ),
-                vec![known, seq],
+                vec![known],
             );
+            return Judgement { against: vec![seq], ..judgement };
         }
         let other = told.iter().filter(|(_, a)| a.is_terminal()).find(|(_, a)| {
             a.state != answer.state
                 || a.winner.is_some() && answer.winner.is_some() && a.winner != answer.winner
         });
         if let Some((request, _)) = other {
-            return Judgement::broke(
+            return Judgement::contradicted(
                 NAME,
                 format!(
                     "{} and {} were told two different decisions of job {}.",
@@ -400,12 +403,11 @@ fn cancelled_had_no_effect(view: &View) -> Judgement {
         let call =
             view.calls.iter().find(|call| call.identity.as_deref() == Some(job) && !call.effects.is_empty());
         if let Some(call) = call {
-            let mut evidence = call.effects.clone();
-            evidence.extend(request.end.iter().map(|end| end.seq));
-            return Judgement::broke(
+            let told = request.end.iter().map(|end| end.seq);
+            return Judgement::contradicted(
                 NAME,
                 format!("Job {} was cancelled, and yet call {} took effect.", short(job), call.name),
-                evidence,
+                call.effects.iter().copied().chain(told).collect(),
             );
         }
     }
@@ -450,10 +452,11 @@ fn logged(view: &View, words: &[String]) -> Judgement {
     }
     let have: BTreeSet<&str> = view.log.iter().map(|entry| entry.what.as_str()).collect();
     let have: Vec<_> = have.into_iter().collect();
+    // Nothing that the log does tell is wrong: what broke the promise is what isn't there.
     Judgement::broke(
         NAME,
         format!("The job's log does not tell of {} (it tells of {}).", listed(&missing), listed(&have)),
-        view.log.iter().map(|entry| entry.seq).collect(),
+        Vec::new(),
     )
 }
 
@@ -470,10 +473,13 @@ fn kept(view: &View, texts: &[String]) -> Judgement {
     } else if !view.is_whole() {
         unfinished(NAME)
     } else {
-        Judgement::broke(
-            NAME,
-            format!("The late result {} was not kept for audit.", listed(&missing)),
-            Vec::new(),
-        )
+        // Not being kept is no event; the answer that should have been is one, and no fault in itself.
+        let brought = view.calls.iter().filter_map(|call| {
+            let (seq, _, text) = call.replied.as_ref()?;
+            let text = text.as_ref()?;
+            missing.iter().any(|missing| text.contains(missing.as_str())).then_some(*seq)
+        });
+        let sentence = format!("The late result {} was not kept for audit.", listed(&missing));
+        Judgement { against: brought.collect(), ..Judgement::broke(NAME, sentence, Vec::new()) }
     }
 }

@@ -108,6 +108,14 @@ pub struct Call {
 }
 
 impl Call {
+    /// Position of its end, or of its arrival while it is out.
+    #[must_use]
+    pub fn end_seq(&self) -> u64 {
+        let replied = self.replied.as_ref().map(|(seq, ..)| *seq);
+        let ended = self.ended.as_ref().map(|(seq, ..)| *seq);
+        replied.or(ended).unwrap_or(self.called)
+    }
+
     /// When the call was over for the service; never, while it is out.
     #[must_use]
     pub fn over_us(&self) -> u64 {
@@ -342,6 +350,21 @@ impl View {
     pub fn jobs_of(&self, intent: &Intent) -> &BTreeSet<String> {
         static NONE: BTreeSet<String> = BTreeSet::new();
         self.jobs.get(intent).unwrap_or(&NONE)
+    }
+
+    /// For each job of an (owner, key), the first answer that told of it: positions in the history, in order.
+    #[must_use]
+    pub fn first_told(&self, intent: &Intent) -> Vec<u64> {
+        let of_job = |job: &String| {
+            let told = self.requests.iter().filter(|request| {
+                request.creates()
+                    && request.answer().is_some_and(|a| a.status < 400 && a.job.as_ref() == Some(job))
+            });
+            told.filter_map(|request| request.end.as_ref().map(|end| end.seq)).min()
+        };
+        let mut told: Vec<u64> = self.jobs_of(intent).iter().filter_map(of_job).collect();
+        told.sort_unstable();
+        told
     }
 
     /// Every job that an answer told of.

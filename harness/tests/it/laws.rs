@@ -37,6 +37,15 @@ fn breaks(asks: &str, law: &str, story: Story, because: &str) {
     assert!(sentence.contains(because), "{law} broke because: {sentence}");
 }
 
+/// Breaks, and points at these moments: what was fine in itself, and what broke.
+#[track_caller]
+fn points_at(asks: &str, law: &str, story: Story, against: &[u64], broke: &[u64]) {
+    let judged = judge(&scenario(asks), &[story.view()]);
+    let (found, _) = judged.promises.iter().find(|(promise, _)| promise.name == law).unwrap();
+    assert_eq!(found.outcome, Outcome::Broke, "{law}: {}", found.sentence);
+    assert_eq!((found.against.as_slice(), found.evidence.as_slice()), (against, broke), "{}", found.sentence);
+}
+
 #[track_caller]
 fn undecided(asks: &str, law: &str, story: Story) {
     let (outcome, sentence) = outcome(asks, law, story.view());
@@ -253,6 +262,34 @@ fn calls_carry_the_jobs_identity() {
     breaks(asks, "identity", one_job().called("rest", "", "2"), "carried no identity");
     breaks(asks, "identity", one_job().called("rest", "b", "2"), "which is no job's");
     undecided(asks, "identity", Story::new().created("click", job(201, "a", "queued")));
+}
+
+/// A report shows these in bold, and what broke in red: one too many and everything looks broken.
+#[test]
+fn evidence_is_exactly_what_broke_and_what_it_contradicts() {
+    // Positions: 0 and 1 the submit, 2 the call, 3 its effect, 4 its reply; what a test adds comes after.
+    let two_effects = || one_job().called("rest", "a", "2").effect("rest");
+    points_at("", "one-effect", two_effects(), &[3], &[6]);
+    points_at("[invariants]\neffects = { max = 1 }", "effects", two_effects(), &[3], &[6]);
+    points_at("[invariants]\neffects = { exactly = 0 }", "effects", two_effects(), &[], &[3, 6]);
+    points_at("[invariants]\ncalls = { max = 1 }", "calls", two_effects(), &[2], &[5]);
+    let no_effect = Story::new().created("click", job(201, "a", "queued")).called("first", "a", "1");
+    points_at("[invariants]\neffects = { min = 1 }", "effects", no_effect.replied("first", "x"), &[], &[3]);
+
+    let told_twice = || one_job().created("again", job(200, "a", "queued"));
+    let two_jobs = || told_twice().created("third", job(201, "b", "queued"));
+    points_at("", "one-job", two_jobs(), &[1], &[8]);
+    points_at("[invariants]\njobs = { max = 1 }", "jobs", two_jobs(), &[1], &[8]);
+    points_at("", "one-job", told_twice().counted(2), &[], &[7]);
+
+    let two_winners = one_job()
+        .saw("look", decided("a", "1", "x"))
+        .saw("again", decided("a", "1", "x"))
+        .saw("last", decided("a", "2", "x"));
+    points_at("[invariants]\nwinners = { exactly = 1, per = \"job\" }", "winners", two_winners, &[6], &[10]);
+    let late = || one_job().logged("created").logged("started").kept("\"answer-B\"");
+    points_at("[invariants]\nlogged = [\"result-discarded\"]", "logged", late(), &[], &[]);
+    points_at("[invariants]\nkept = [\"answer-first\"]", "kept", late(), &[4], &[]);
 }
 
 #[test]

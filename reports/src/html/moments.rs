@@ -7,7 +7,7 @@ use super::{
     lanes::lay_out,
 };
 use crate::{
-    model::{Cell, Moment},
+    model::{Cell, Moment, Verdict},
     text::{human, lane_word, mark_word, plain},
     timeline::{Picked, Scale, evidence, pick, pick_folded},
 };
@@ -46,7 +46,7 @@ pub(super) fn full(cell: &Cell, id: &str) -> String {
     );
     // A String takes whatever is written to it, so the results of `write!` are dropped.
     html.push_str("<figcaption>");
-    html.push_str(&caption(&scale, &picked, !shown.is_empty()));
+    html.push_str(&caption(&scale, &picked, cell.verdict == Verdict::Fail, !shown.is_empty()));
     html.push_str("</figcaption></figure>");
     html.push_str("<details class=\"alt\"><summary>The timeline as a table</summary><table><thead><tr><th scope=\"col\">ms</th><th scope=\"col\">lane</th><th scope=\"col\">who</th><th scope=\"col\">what</th><th scope=\"col\">took</th><th scope=\"col\">mark</th></tr></thead><tbody>");
     for picked in &picked {
@@ -61,7 +61,7 @@ pub(super) fn full(cell: &Cell, id: &str) -> String {
     html
 }
 
-fn caption(scale: &Scale, picked: &[Picked<'_>], has_evidence: bool) -> String {
+fn caption(scale: &Scale, picked: &[Picked<'_>], failed: bool, has_evidence: bool) -> String {
     let mut said: Vec<String> = Vec::new();
     if !scale.breaks().is_empty() {
         let gaps: Vec<String> = scale.breaks().iter().map(|gap| human::duration(gap.us)).collect();
@@ -72,6 +72,11 @@ fn caption(scale: &Scale, picked: &[Picked<'_>], has_evidence: bool) -> String {
     }
     if has_evidence {
         said.push("Bold is what shows the broken promise.".to_owned());
+    } else if failed {
+        said.push(
+            "Something is missing that should be here, so no single moment shows the broken promise."
+                .to_owned(),
+        );
     }
     let omitted: usize = picked
         .iter()

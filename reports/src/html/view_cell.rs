@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::matrix::{outcome_class, outcome_symbol, verdict_class, verdict_symbol};
 use crate::{
-    headline::{broken, first_broken, headline},
+    headline::{broken, details, first_broken, headline},
     model::{Cell, Outcome, Verdict},
     text::{human, outcome_word, plain, verdict_word},
 };
@@ -44,6 +44,8 @@ pub(super) struct CellView {
     pub(super) help: Option<String>,
     pub(super) code: Option<String>,
     pub(super) message: Option<String>,
+    /// What a program printed before it ended.
+    pub(super) said: Option<String>,
     pub(super) replay: String,
     pub(super) curl: String,
 }
@@ -137,7 +139,11 @@ pub(super) fn cell(cell: &Cell, id: &str, lean: bool) -> CellView {
             .collect(),
         help: cell.error.as_ref().map(|error| shown(&error.help)),
         code: cell.error.as_ref().map(|error| shown(&error.code)),
-        message: cell.error.as_ref().map(|error| shown(&error.message)),
+        message: cell.error.as_ref().map(|error| shown(error.message.lines().next().unwrap_or_default())),
+        said: cell.error.as_ref().map(|error| {
+            let said: Vec<&str> = details(error).collect();
+            plain::lines(&said.join("\n")).into_owned()
+        }),
         replay: shown(&cell.replay),
         curl: plain::lines(&cell.curl.join("\n")).into_owned(),
     }

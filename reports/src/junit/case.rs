@@ -4,7 +4,7 @@ use quick_junit::{FlakyOrRerun, NonSuccessKind, TestCase, TestCaseStatus, TestRe
 
 use super::suite::joined;
 use crate::{
-    headline::{broken, first_broken, headline, sentence_of},
+    headline::{broken, details, first_broken, headline, sentence_of},
     model::{Cell, Verdict},
     text::{outcome_word, verdict_word},
     timeline::plain_text,
@@ -49,7 +49,10 @@ fn status(cell: &Cell) -> TestCaseStatus {
         Verdict::Error => {
             status.set_type(cell.error.as_ref().map_or("error", |error| error.code.as_str()));
             let help = cell.error.as_ref().map_or("", |error| error.help.as_str());
-            status.set_description(format!("{help}\nagain: {}", cell.replay));
+            let mut said: Vec<&str> = cell.error.iter().flat_map(details).collect();
+            said.push(help);
+            let said = said.join("\n");
+            status.set_description(format!("{said}\nagain: {}", cell.replay));
         }
         Verdict::Inconclusive => {
             status.set_type("inconclusive");

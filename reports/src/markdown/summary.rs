@@ -6,7 +6,7 @@ use std::{
 
 use super::escape::{block, code, text};
 use crate::{
-    headline::{broken, headline, sentence_of},
+    headline::{broken, details, headline, sentence_of},
     model::{Cell, RunReport, Verdict},
     tally::{Tally, run_word, shortfall, slowest},
     text::{human, verdict_word},
@@ -110,6 +110,10 @@ fn section(cell: &Cell) -> String {
         section.push_str(&promises.concat());
     }
     if let Some(error) = &cell.error {
+        let said: Vec<&str> = details(error).collect();
+        if !said.is_empty() {
+            _ = write!(section, "\n{}\n", block("text", &said.join("\n")));
+        }
         _ = write!(section, "\n{}\n", text(&error.help));
     }
     if cell.verdict == Verdict::Fail && !cell.why.is_empty() {

@@ -1,6 +1,6 @@
 use super::paint::{Paint, Tone};
 use crate::{
-    headline::{broken, first_broken, headline},
+    headline::{broken, details, first_broken, headline},
     model::{Cell, Promise, Verdict},
     text::plain,
     timeline::TextTimeline,
@@ -15,6 +15,15 @@ pub(super) fn screen(cell: &Cell, width: usize, all: bool, paint: Paint) -> Vec<
     let tone = Tone::from(cell.verdict);
     for line in wrapped(&headline(cell), width, "  ", "  ") {
         lines.push(paint.text(tone, &line));
+    }
+    if cell.verdict == Verdict::Error {
+        let said: Vec<&str> = cell.error.iter().flat_map(details).collect();
+        // The end of what a program printed is where it says why it ended.
+        let shown = if all { 0 } else { said.len().saturating_sub(ROWS) };
+        let said = said[shown..]
+            .iter()
+            .map(|line| plain::fit(&plain::one_line(line), width.saturating_sub(2)).into_owned());
+        lines.extend(said.map(|line| format!("  {}", paint.text(Tone::Faint, &line))));
     }
     if let Some(first) = first_broken(cell) {
         lines.extend(where_asked(cell, first, width, paint));

@@ -25,6 +25,38 @@ fn a_run_with_every_verdict_shows_one_screen_for_each_that_is_not_green() {
     insta::assert_snapshot!(shown(&one_of_each(), plain(120, Volume::Normal)));
 }
 
+/// What the program printed is why it ended: shown line by line, its end rather than its beginning.
+#[test]
+fn what_a_service_printed_before_it_ended_is_readable() {
+    let long: Vec<String> = (0..40).map(|n| format!("    line {n}\n")).collect();
+    let long = long.concat();
+    let cell = CellBuilder::passing("x").error().with(|cell| {
+        let error = cell.error.as_mut().unwrap();
+        error.message =
+            format!("the service ended while it was being started (exit status: 1)\nits output:\n{long}");
+    });
+    let cell = cell.build();
+    let text = shown(&report(vec![cell.clone()]), TermOptions::default());
+    assert!(
+        text.contains("  OJ3004: the service ended while it was being started (exit status: 1)\n"),
+        "{text}"
+    );
+    assert!(text.contains("\n      line 39\n") && !text.contains("line 3\n"), "{text}");
+    assert!(!text.contains("\\n"), "{text}");
+    let mut junit = Vec::new();
+    onejob_reports::junit::render(&report(vec![cell.clone()]), &mut junit).unwrap();
+    let junit = String::from_utf8(junit).unwrap();
+    assert!(
+        junit.contains("message=\"OJ3004: the service ended while it was being started (exit status: 1)\"")
+            && junit.contains("line 39"),
+        "{junit}"
+    );
+    let mut html = Vec::new();
+    onejob_reports::html::render(&report(vec![cell]), &mut html).unwrap();
+    let html = String::from_utf8(html).unwrap();
+    assert!(html.contains("its output:\n    line 0\n") && !html.contains("output:\\n"), "{html}");
+}
+
 #[test]
 fn a_narrow_terminal_gets_the_same_story_without_bars() {
     let red = report(vec![CellBuilder::passing("reverse-finish").failing().build()]);
