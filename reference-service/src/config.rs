@@ -279,6 +279,12 @@ impl Config {
             if token.owner.is_empty() || token.secret.is_empty() {
                 return wrong("a token needs an owner and a secret".to_owned());
             }
+            // Whoever sends it would be two people.
+            let twin =
+                self.tokens.iter().find(|other| other.secret == token.secret && other.owner != token.owner);
+            if let Some(twin) = twin {
+                return wrong(format!("`{}` and `{}` have the same token", token.owner, twin.owner));
+            }
         }
         Ok(())
     }
@@ -336,6 +342,7 @@ mod tests {
         let good = Config { database_url: "postgres://h/db".to_owned(), ..Config::default() };
         assert!(good.check().is_ok());
         let twice = vec![Provider::new("p", "http://h/"), Provider::new("p", "http://h/")];
+        let one_secret = ["a", "b"].map(|owner| Token::new(owner, "s", Principal::User)).to_vec();
         for (wrong, word) in [
             (Config { database_url: String::new(), ..good.clone() }, "URL"),
             (Config { database_url: "mysql://h/db".to_owned(), ..good.clone() }, "postgres://"),
@@ -344,6 +351,7 @@ mod tests {
             (Config { providers: twice, ..good.clone() }, "two providers"),
             (Config { providers: vec![Provider::new("p", "ftp://h/")], ..good.clone() }, "http://"),
             (Config { tokens: vec![Token::new("", "s", Principal::User)], ..good.clone() }, "owner"),
+            (Config { tokens: one_secret, ..good.clone() }, "same token"),
         ] {
             let said = wrong.check().expect_err(word).to_string();
             assert!(said.contains(word), "{said}");

@@ -167,7 +167,7 @@ pub struct RunArgs {
     /// Cells at a time [default: twice the processors]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
     pub jobs: Option<u16>,
-    /// Seed of everything random
+    /// Play the cells in an order drawn from this seed, the same for the same seed [default: the suite's own order]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Also write a report, for example `junit=report.xml` (repeatable)

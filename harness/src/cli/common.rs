@@ -207,6 +207,18 @@ async fn migrated(argv: &[String]) -> Result<(), Fault> {
     ))
 }
 
+/// Whether a file can be written there. Nothing that is there is touched, and nothing is left.
+pub(super) fn writable(path: &Path) -> std::io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(_) => std::fs::OpenOptions::new().append(true).open(path).map(drop),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            std::fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+            std::fs::remove_file(path)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Processors that this process may use.
 pub(super) fn processors() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)

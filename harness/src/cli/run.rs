@@ -1,6 +1,11 @@
 //! `onejob run`
 
-use std::{collections::BTreeSet, io::Write as _, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write as _},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use onejob_reports::{
     Format,
@@ -9,7 +14,7 @@ use onejob_reports::{
     redact,
     term::Terminal,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::{
     args::{Flaky, Global, RunArgs},
@@ -17,7 +22,7 @@ use super::{
     store::Store,
 };
 use crate::{
-    engine::{self, Grounds, Options, PlannedCell, Selection, frame, plan},
+    engine::{self, Grounds, NoBaseline, Options, PlannedCell, Selection, frame, plan},
     fail::{Code, Fault},
     target::TargetFile,
 };
@@ -39,13 +44,29 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
         eprintln!("nothing is selected: `onejob list` shows the scenarios");
         return Ok(ExitCode::NothingSelected);
     }
+    let planned = args.seed.map_or(planned.clone(), |seed| engine::shuffled(planned, seed));
+    outputs.check()?;
+    store.check()?;
     let runtime = common::runtime()?;
     // A second line of defence: the history is clean already.
     let secrets = target.hidden.values().iter().fold(redact::Secrets::new(), |all, value| all.value(value));
     let hidden = target.hidden.clone();
-    let report = runtime
-        .block_on(carry_out(global, args, target, planned, &store, &outputs, &secrets))
-        .map_err(|fault| fault.hiding(&hidden))?;
+    let seed = args.seed.unwrap_or_default();
+    let frame = RunReport {
+        planned: planned.len(),
+        shard: args.shard.map(|(index, of)| Shard { index, of }),
+        ..frame(&target, &args.defect, seed)
+    };
+    let names = planned.iter().map(PlannedCell::name).collect();
+    let work = Work { global, args, outputs: &outputs, store: &store, secrets: &secrets };
+    // What ends a run before its first cell stands in a report too: whoever reads only that must not see the last one.
+    let (report, ended) = match runtime.block_on(work.carry_out(target, planned, &frame)) {
+        Ok(report) => (report, None),
+        Err(no) => {
+            let fault = no.fault.hiding(&hidden);
+            (RunReport { not_run: names, cells: vec![*no.cell], ..frame }, Some(fault))
+        }
+    };
     let mut report = secrets.report(report);
     if args.flaky.is_some() {
         engine::forgive(&mut report);
@@ -54,6 +75,12 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
     outputs.write(&report)?;
     // Tasks that wait for a dead target must not hold the process up.
     runtime.shutdown_background();
+    if let Some(fault) = ended {
+        return Err(fault);
+    }
+    if let Some(error) = outputs.lost() {
+        return Err(unwritable("standard output", error));
+    }
     Ok(ExitCode::of_run(&report, args.flaky == Some(Flaky::Fail)))
 }
 
@@ -81,93 +108,124 @@ fn check_defects(target: &TargetFile, built_in: bool, names: &[String]) -> Resul
     }
 }
 
-/// Everything that needs the runtime. Whatever it starts is gone when it returns.
-async fn carry_out(
-    global: &Global,
-    args: &RunArgs,
-    target: TargetFile,
-    planned: Vec<PlannedCell>,
-    store: &Store,
-    outputs: &Outputs,
-    secrets: &redact::Secrets,
-) -> Result<RunReport, Fault> {
-    let stop = stop_on_signals();
-    let leash = common::leash()?;
-    let ahead = args.jobs.map_or(4, usize::from);
-    let ground = Ground::prepare(&args.postgres, ahead, &target, &leash).await?;
-    let grounds = Grounds {
-        target: Arc::new(target),
-        program: common::program()?,
-        template: ground.template.clone(),
-        leash: leash.clone(),
-        defects: args.defect.clone(),
-        run_id: uuid::Uuid::now_v7().to_string(),
-    };
-    let seed = args.seed.unwrap_or_else(|| u64::from(std::process::id()) ^ 0x6f6e_656a_6f62);
-    let mut frame = frame(&grounds, seed, ground.database(), grounds.target.widens());
-    frame.shard = args.shard.map(|(index, of)| Shard { index, of });
-    let parallel = match (&grounds.target.target.command, args.jobs) {
-        // One service and one double for all: a cell must not see another's calls.
-        (None, _) => 1,
-        (Some(_), Some(jobs)) => usize::from(jobs),
-        (Some(_), None) => 2 * common::processors(),
-    };
-    let options = Options { parallel, repeat: args.repeat, replay: replay(args, seed), frame };
-    let (tell, mut told) = mpsc::unbounded_channel();
-    let listener = tokio::spawn({
-        let mut listener = outputs.listener(global);
-        let secrets = secrets.clone();
-        async move {
-            while let Some(progress) = told.recv().await {
-                // Whoever watches must see no more than whoever reads the report.
-                listener.on(&secrets.progress(progress));
-            }
-        }
-    });
-    let _ = tell.send(Progress::RunStarted {
-        target: grounds.target.target.name.clone(),
-        database: options.frame.database.clone(),
-        cells: planned.len(),
-    });
-    store.begin()?;
-    let secrets = &grounds.target.hidden;
-    let keep = |name: &str, repeat: u32, events: &[crate::history::Event]| {
-        if let Err(error) = store.keep(name, repeat, events, secrets) {
-            tracing::warn!(%error, "a history could not be kept");
-        }
-    };
-    let mut stopped = stop.clone();
-    let outcome = tokio::select! {
-        biased;
-        outcome = engine::baseline(&grounds) => outcome.map(|()| false),
-        _ = stopped.wait_for(|stop| *stop) => Ok(true),
-    };
-    let report = match outcome {
-        Ok(false) => Ok(engine::run(&grounds, planned, &options, &tell, &keep, stop).await),
-        Ok(true) => {
-            let report = RunReport { interrupted: true, planned: planned.len(), ..options.frame.clone() };
-            let _ = tell.send(Progress::RunFinished { report: Box::new(report.clone()) });
-            Ok(report)
-        }
-        Err(fault) => Err(fault),
-    };
-    drop(tell);
-    // The listener ends with the channel; a panic in it was reported where it happened.
-    let _ = listener.await;
-    ground.end().await?;
-    report
+/// What carrying a run out needs beside the target and the plan.
+struct Work<'a> {
+    global: &'a Global,
+    args: &'a RunArgs,
+    outputs: &'a Outputs,
+    store: &'a Store,
+    secrets: &'a redact::Secrets,
 }
 
-fn replay(args: &RunArgs, seed: u64) -> String {
+impl Work<'_> {
+    /// Everything that needs the runtime. Whatever it starts is gone when it returns.
+    async fn carry_out(
+        &self,
+        target: TargetFile,
+        planned: Vec<PlannedCell>,
+        frame: &RunReport,
+    ) -> Result<RunReport, NoBaseline> {
+        let early = |fault: Fault| NoBaseline { cell: Box::new(engine::baseline_cell(&fault)), fault };
+        let stop = stop_on_signals();
+        let leash = common::leash().map_err(early)?;
+        let ahead = self.args.jobs.map_or(4, usize::from);
+        let ground = Ground::prepare(&self.args.postgres, ahead, &target, &leash).await.map_err(early)?;
+        let grounds = Grounds {
+            target: Arc::new(target),
+            program: common::program().map_err(early)?,
+            template: ground.template.clone(),
+            leash: leash.clone(),
+            defects: self.args.defect.clone(),
+            run_id: frame.run_id.clone(),
+        };
+        let frame = RunReport { database: ground.database(), ..frame.clone() };
+        let report = self.play(&grounds, planned, frame, stop).await;
+        ground.end().await.map_err(early)?;
+        report
+    }
+
+    async fn play(
+        &self,
+        grounds: &Grounds,
+        planned: Vec<PlannedCell>,
+        frame: RunReport,
+        stop: watch::Receiver<bool>,
+    ) -> Result<RunReport, NoBaseline> {
+        let parallel = match (&grounds.target.target.command, self.args.jobs) {
+            // One service and one double for all: a cell must not see another's calls.
+            (None, _) => 1,
+            (Some(_), Some(jobs)) => usize::from(jobs),
+            (Some(_), None) => 2 * common::processors(),
+        };
+        let options = Options { parallel, repeat: self.args.repeat, replay: replay(self.args), frame };
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let listener = tokio::spawn({
+            let mut listener = self.outputs.listener(self.global);
+            let secrets = self.secrets.clone();
+            async move {
+                while let Some(progress) = told.recv().await {
+                    // Whoever watches must see no more than whoever reads the report.
+                    listener.on(&secrets.progress(progress));
+                }
+            }
+        });
+        let _ = tell.send(Progress::RunStarted {
+            target: grounds.target.target.name.clone(),
+            database: options.frame.database.clone(),
+            cells: planned.len(),
+        });
+        let report = self.baseline_and_cells(grounds, planned, &options, &tell, stop).await;
+        drop(tell);
+        // The listener ends with the channel; a panic in it was reported where it happened.
+        let _ = listener.await;
+        report
+    }
+
+    async fn baseline_and_cells(
+        &self,
+        grounds: &Grounds,
+        planned: Vec<PlannedCell>,
+        options: &Options,
+        tell: &mpsc::UnboundedSender<Progress>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<RunReport, NoBaseline> {
+        self.store
+            .begin()
+            .map_err(|fault| NoBaseline { cell: Box::new(engine::baseline_cell(&fault)), fault })?;
+        let secrets = &grounds.target.hidden;
+        let keep = |name: &str, repeat: u32, events: &[crate::history::Event]| {
+            if let Err(error) = self.store.keep(name, repeat, events, secrets) {
+                tracing::warn!(%error, "a history could not be kept");
+            }
+        };
+        let mut stopped = stop.clone();
+        tokio::select! {
+            biased;
+            outcome = engine::baseline(grounds) => outcome?,
+            _ = stopped.wait_for(|stop| *stop) => {
+                let not_run = planned.iter().map(PlannedCell::name).collect();
+                let report = RunReport { interrupted: true, not_run, ..options.frame.clone() };
+                let _ = tell.send(Progress::RunFinished { report: Box::new(report.clone()) });
+                return Ok(report);
+            }
+        }
+        Ok(engine::run(grounds, planned, options, tell, &keep, stop).await)
+    }
+}
+
+fn replay(args: &RunArgs) -> String {
     let target = args.target.iter().map(|target| format!(" --target {}", target.display()));
     let defects = args.defect.iter().map(|defect| format!(" --defect {defect}"));
-    target.chain(defects).chain([format!(" --seed {seed}")]).collect()
+    let seed = args.seed.map(|seed| format!(" --seed {seed}"));
+    target.chain(defects).chain(seed).collect()
 }
 
 /// Where reports go.
 struct Outputs {
     stdout: Format,
     files: Vec<(Format, PathBuf)>,
+    /// The first write to standard output that failed while the run went on.
+    lost: Arc<Mutex<Option<io::Error>>>,
 }
 
 impl Outputs {
@@ -186,16 +244,38 @@ impl Outputs {
         Ok(Self {
             stdout: common::format(&args.format)?,
             files: args.report.iter().map(file).collect::<Result<_, Fault>>()?,
+            lost: Arc::default(),
         })
+    }
+
+    /// Whether the files can be written, before a run is spent on them.
+    fn check(&self) -> Result<(), Fault> {
+        for (_, path) in &self.files {
+            common::writable(path).map_err(|error| {
+                Fault::new(
+                    Code::ReportPath,
+                    format!("no report can be written to {}", path.display()),
+                    "check that its folder exists, that you may write there, and that it names a file",
+                )
+                .because(error)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Why standard output is incomplete, where it is.
+    fn lost(&self) -> Option<io::Error> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn listener(&self, global: &Global) -> Listener {
         if self.stdout == Format::Term {
-            let stdout = std::io::stdout();
-            Listener::Out(Box::new(Terminal::new(common::term_options(global, &stdout), stdout)))
+            let stdout = io::stdout();
+            let terminal = Terminal::new(common::term_options(global, &stdout), stdout);
+            Listener::Out(Box::new(terminal), self.lost.clone())
         } else {
             // Standard output is for the machine, so people are told on standard error.
-            let stderr = std::io::stderr();
+            let stderr = io::stderr();
             Listener::Err(Box::new(Terminal::new(common::term_options(global, &stderr), stderr)))
         }
     }
@@ -227,17 +307,25 @@ fn unwritable(what: &str, error: impl Into<Box<dyn std::error::Error + Send + Sy
 }
 
 enum Listener {
-    Out(Box<Terminal<std::io::Stdout>>),
-    Err(Box<Terminal<std::io::Stderr>>),
+    Out(Box<Terminal<io::Stdout>>, Arc<Mutex<Option<io::Error>>>),
+    Err(Box<Terminal<io::Stderr>>),
 }
 
 impl Listener {
     fn on(&mut self, progress: &Progress) {
-        // A closed pipe must not end the run: files are still to be written, and the exit code is for CI.
-        let _ = match self {
-            Self::Out(terminal) => terminal.on(progress),
-            Self::Err(terminal) => terminal.on(progress),
-        };
+        match self {
+            Self::Out(terminal, lost) => match terminal.on(progress) {
+                // A full disk must not end the run: files are still to be written. It is told at the end. Whoever
+                // closed a pipe has seen enough.
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+                _ => {}
+            },
+            Self::Err(terminal) => {
+                let _ = terminal.on(progress);
+            }
+        }
     }
 }
 

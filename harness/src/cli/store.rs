@@ -34,6 +34,21 @@ impl Store {
         self.0.join("history")
     }
 
+    /// Whether it can be written, before a run is spent on it.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let folder = self.histories();
+        fs::create_dir_all(&folder).and_then(|()| super::common::writable(&folder.join(".probe"))).map_err(
+            |error| {
+                Fault::new(
+                    Code::ReportPath,
+                    format!("nothing can be kept in {}", self.0.display()),
+                    "give another folder with --store, one that you may write to",
+                )
+                .because(error)
+            },
+        )
+    }
+
     /// Makes room for a run's histories. The last report stays until the new one is there.
     pub(super) fn begin(&self) -> Result<(), Fault> {
         let folder = self.histories();

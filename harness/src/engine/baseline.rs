@@ -1,12 +1,12 @@
 //! Before any race: one plain submit, to its end. A target that can't do that makes every verdict meaningless.
 
-use onejob_reports::model::{Outcome, Verdict};
+use onejob_reports::model::{Cell, CellError, Outcome, Verdict};
 
-use super::{cell, plan::PlannedCell, world::Grounds};
+use super::{cell, plan::PlannedCell, ready, world::Grounds};
 use crate::{
     fail::{Code, Fault},
     history::{Event, Kind},
-    scenario::{Capability, load_str},
+    scenario::{Capability, Loaded, load_str},
     target,
 };
 
@@ -32,20 +32,67 @@ until = "succeeded"
 answered = ["submit"]
 "#;
 
+/// Why no race was tried.
+#[derive(Debug)]
+pub struct NoBaseline {
+    /// What is wrong, and what to do.
+    pub fault: Fault,
+    /// What was played, as far as it got, for the report.
+    pub cell: Box<Cell>,
+}
+
+impl From<NoBaseline> for Fault {
+    fn from(no: NoBaseline) -> Self {
+        no.fault
+    }
+}
+
 /// Plays it.
-pub async fn baseline(grounds: &Grounds) -> Result<(), Fault> {
+pub async fn baseline(grounds: &Grounds) -> Result<(), NoBaseline> {
+    let loaded = plain(grounds).map_err(|fault| NoBaseline { cell: Box::new(blank(&fault)), fault })?;
+    if grounds.target.target.command.is_none() {
+        let reached = ready::reached(&grounds.target.target).await;
+        reached.map_err(|fault| NoBaseline { cell: Box::new(blank(&fault)), fault })?;
+    }
+    let played = cell::play(grounds, PlannedCell { loaded, lacks: None }).await;
+    let judgement = played.judge(&played.views());
+    let mut report = played.report(&judgement, String::new());
+    let events = played.events;
+    let verdict = match played.fault {
+        Some(fault) => Err(fault),
+        None => judge(grounds, &report, &events),
+    };
+    verdict.map_err(|fault| {
+        report.verdict = Verdict::Error;
+        report.error = Some(CellError::from(&fault));
+        NoBaseline { fault, cell: Box::new(report) }
+    })
+}
+
+/// The baseline's cell when nothing of it could be played: what broke before stands in it.
+#[must_use]
+pub fn blank(fault: &Fault) -> Cell {
+    let mut cells = load_str("embedded:baseline", PLAIN).and_then(|file| file.cells()).unwrap_or_default();
+    // The text above is a scenario, and a test says so.
+    let loaded = cells.remove(0);
+    let mut cell = cell::skipped(&PlannedCell { loaded, lacks: None }, "", String::new());
+    cell.skipped = None;
+    cell.verdict = Verdict::Error;
+    cell.error = Some(CellError::from(fault));
+    cell
+}
+
+fn plain(grounds: &Grounds) -> Result<Loaded, Fault> {
     let mut cells = load_str("embedded:baseline", PLAIN)?.cells()?;
     let mut loaded = cells.remove(0);
     if !grounds.target.capabilities().contains(&Capability::Read) {
         loaded.scenario.step.truncate(1);
     }
-    let played = cell::play(grounds, PlannedCell { loaded, lacks: None }).await;
-    let judgement = played.judge(&played.views());
-    let report = played.report(&judgement, String::new());
-    if let Some(fault) = played.fault {
-        return Err(fault);
-    }
-    known_states(grounds, &played.events)?;
+    Ok(loaded)
+}
+
+fn judge(grounds: &Grounds, report: &Cell, events: &[Event]) -> Result<(), Fault> {
+    known_states(grounds, events)?;
     // Promises are for the scenarios to judge: here only the adapter is on trial.
     let broke = report.promises.iter().find(|p| p.outcome == Outcome::Broke && p.name.starts_with("expect:"));
     if report.verdict == Verdict::Pass || broke.is_none() && report.verdict == Verdict::Fail {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sha2::{Digest as _, Sha256};
+
 use crate::scenario::{Capability, Loaded};
 
 /// What the user asked for.
@@ -82,6 +84,16 @@ pub fn plan(
     }
 }
 
+/// The same cells in an order drawn from the seed. A cell's place among the others depends on its name and the seed alone,
+/// so that two plans with one seed agree on the order of what they share.
+#[must_use]
+pub fn shuffled(mut cells: Vec<PlannedCell>, seed: u64) -> Vec<PlannedCell> {
+    cells.sort_by_cached_key(|cell| {
+        Sha256::new().chain_update(seed.to_be_bytes()).chain_update(cell.name()).finalize()
+    });
+    cells
+}
+
 impl Selection {
     fn takes(&self, loaded: &Loaded, ids: &BTreeSet<String>) -> bool {
         let scenario = &loaded.scenario;
@@ -134,6 +146,20 @@ mod tests {
         assert_eq!(names(&filter("late")), ["click-late clicks=2", "click-late clicks=32"]);
         assert_eq!(names(&filter("click")), ["click clicks=2", "click clicks=32"]);
         assert_eq!(names(&filter("cli")).len(), 4);
+    }
+
+    #[test]
+    fn a_seed_gives_one_order_also_of_a_part_and_another_seed_another() {
+        let all = BTreeSet::from([Capability::Read]);
+        let order = |selection: &Selection, seed| -> Vec<String> {
+            let cells = plan(cells(), selection, &all, &BTreeMap::new());
+            shuffled(cells, seed).iter().map(PlannedCell::name).collect()
+        };
+        let whole = order(&Selection::default(), 7);
+        assert_eq!(whole, order(&Selection::default(), 7));
+        let part: Vec<_> = whole.iter().filter(|name| name.starts_with("click ")).cloned().collect();
+        assert_eq!(order(&filter("click"), 7), part);
+        assert!((0..64).any(|seed| order(&Selection::default(), seed) != whole));
     }
 
     #[test]

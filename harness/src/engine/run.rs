@@ -17,7 +17,7 @@ use super::{
     plan::PlannedCell,
     world::Grounds,
 };
-use crate::history::Event;
+use crate::{history::Event, target::TargetFile};
 
 /// How a run is carried out.
 #[derive(Debug, Clone)]
@@ -227,17 +227,20 @@ fn merge(known: &mut Cell, new: Cell) {
 
 /// The report of a run that has not begun.
 #[must_use]
-pub fn frame(grounds: &Grounds, seed: u64, database: Option<String>, widens: Vec<String>) -> RunReport {
+pub fn frame(target: &TargetFile, defects: &[String], seed: u64) -> RunReport {
     RunReport {
         schema_version: SCHEMA_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        run_id: grounds.run_id.clone(),
+        run_id: uuid::Uuid::now_v7().to_string(),
         started_at: jiff::Timestamp::now().to_string(),
         duration_us: 0,
-        target: grounds.target.target.name.clone(),
-        profile: onejob_reports::model::Profile { name: grounds.target.target.profile.clone(), widens },
-        defects: grounds.defects.clone(),
-        database,
+        target: target.target.name.clone(),
+        profile: onejob_reports::model::Profile {
+            name: target.target.profile.clone(),
+            widens: target.widens(),
+        },
+        defects: defects.to_vec(),
+        database: None,
         seed,
         interrupted: false,
         shard: None,

@@ -17,9 +17,9 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
+use super::ready::{self, NotReady};
 use crate::{
     fail::{Code, Fault},
-    gate::{Client, Origin, Prepared, Protocol},
     leash::Leash,
     target::{Command, Ready},
 };
@@ -28,6 +28,8 @@ use crate::{
 const KEPT_LINES: usize = 30;
 /// What a service may take to print its address where the target file doesn't say.
 const START_WITHIN: Duration = Duration::from_secs(30);
+/// What is waited for the last words of a process that is over.
+const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
 /// What a service may take to end after SIGTERM, before SIGKILL.
 const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 
@@ -46,6 +48,16 @@ pub struct Replica {
 struct Output {
     lines: Mutex<VecDeque<String>>,
     address: watch::Sender<Option<String>>,
+    /// Pipes that may still bring something.
+    open: watch::Sender<usize>,
+}
+
+impl Output {
+    /// Waits until all that an ended process wrote has been read. A child of its own may hold its pipes open for ever.
+    async fn whole(&self) {
+        let mut open = self.open.subscribe();
+        let _ = tokio::time::timeout(LAST_WORDS_WITHIN, open.wait_for(|open| *open == 0)).await;
+    }
 }
 
 /// All that is needed to start a replica.
@@ -139,13 +151,17 @@ impl Launch {
         leash.hold_group(pid).map_err(|error| {
             Fault::new(Code::Leash, "the service could not be put on the leash", "run again").because(error)
         })?;
-        let output =
-            Arc::new(Output { lines: Mutex::new(VecDeque::new()), address: watch::Sender::new(None) });
+        let output = Arc::new(Output {
+            lines: Mutex::new(VecDeque::new()),
+            address: watch::Sender::new(None),
+            open: watch::Sender::new(0),
+        });
         let readers = [
             child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn AsyncRead + Send + Unpin>),
             child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn AsyncRead + Send + Unpin>),
         ];
         for reader in readers.into_iter().flatten() {
+            output.open.send_modify(|open| *open += 1);
             tokio::spawn(listen(reader, output.clone(), self.address.clone()));
         }
         Ok(Replica { child, pid, base: String::new(), output, leash: leash.clone() })
@@ -175,6 +191,7 @@ async fn listen(reader: Box<dyn AsyncRead + Send + Unpin>, output: Arc<Output>, 
             });
         }
     }
+    output.open.send_modify(|open| *open = open.saturating_sub(1));
 }
 
 impl Replica {
@@ -209,25 +226,27 @@ impl Replica {
         let ended = tokio::select! {
             printed = printed => match printed {
                 Ok(Ok(found)) => return Ok(found.clone().unwrap_or_default()),
-                Ok(Err(_)) | Err(_) => None,
+                Ok(Err(_)) | Err(_) => false,
             },
-            status = self.child.wait() => status.ok(),
+            _ = self.child.wait() => true,
         };
-        Err(match ended {
-            Some(status) => self.ended_at_start(status),
-            None => Fault::new(
-                Code::TargetNoAddress,
-                format!("the service printed no address in time\nits output:\n{}", self.last_output()),
-                "`address` in [target.command] is a regular expression whose first group is the base URL",
-            ),
-        })
+        if ended {
+            return Err(self.ended_at_start().await);
+        }
+        Err(Fault::new(
+            Code::TargetNoAddress,
+            format!("the service printed no address in time\nits output:\n{}", self.last_output()),
+            "`address` in [target.command] is a regular expression whose first group is the base URL",
+        ))
     }
 
-    fn ended_at_start(&self, status: std::process::ExitStatus) -> Fault {
+    async fn ended_at_start(&mut self) -> Fault {
+        let how = self.child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string());
+        self.output.whole().await;
         Fault::new(
             Code::TargetExited,
             format!(
-                "the service ended while it was being started ({status})\nits output:\n{}",
+                "the service ended while it was being started ({how})\nits output:\n{}",
                 self.last_output()
             ),
             "run the command of [target.command] by hand with the same arguments",
@@ -235,38 +254,19 @@ impl Replica {
     }
 
     async fn become_ready(&mut self, ready: &Ready, deadline: Instant) -> Result<(), Fault> {
-        let url = format!("{}{}", self.base, ready.get);
-        let origin = Origin::resolve(&self.base).await?;
-        let client = Client::new(origin, Protocol::H1);
-        let get = Prepared {
-            method: "GET".to_owned(),
-            path: ready.get.clone(),
-            headers: Vec::new(),
-            body: Vec::new(),
-        };
-        let mut last;
-        let mut pause = Duration::from_millis(2);
-        loop {
-            match client.send(&get, deadline, || ()).await {
-                Ok(answer) if (200..300).contains(&answer.status) => return Ok(()),
-                Ok(answer) => last = format!("status {}", answer.status),
-                Err(loss) => last = loss.to_string(),
-            }
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(self.ended_at_start(status));
-            }
-            // Readiness of a foreign process can only be asked for; the pause keeps the asking cheap.
-            if timeout_at(deadline, tokio::time::sleep(pause)).await.is_err() {
-                return Err(Fault::new(
-                    Code::TargetNeverReady,
-                    format!(
-                        "the service did not get ready: {url}: {last}\nits output:\n{}",
-                        self.last_output()
-                    ),
-                    "check `ready` in [target], and that the service's own dependencies are up",
-                ));
-            }
-            pause = (pause * 2).min(Duration::from_millis(100));
+        let base = self.base.clone();
+        match ready::wait(&base, ready, deadline, || !self.runs()).await {
+            Ok(()) => Ok(()),
+            Err(NotReady::Ended) => Err(self.ended_at_start().await),
+            Err(NotReady::TimedOut(last)) => Err(Fault::new(
+                Code::TargetNeverReady,
+                format!(
+                    "the service did not get ready: {base}{}: {last}\nits output:\n{}",
+                    ready.get,
+                    self.last_output()
+                ),
+                "check `ready` in [target], and that the service's own dependencies are up",
+            )),
         }
     }
 

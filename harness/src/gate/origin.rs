@@ -1,6 +1,6 @@
 //! Where the service is.
 
-use std::{fmt, io, net::SocketAddr};
+use std::{fmt, io, net::SocketAddr, time::Duration};
 
 /// A base URL and the address that it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,25 @@ pub enum OriginError {
     },
 }
 
+/// What one of several addresses may take to accept before the next is tried.
+const TRIED_FOR: Duration = Duration::from_millis(500);
+
+/// The first address that takes connections, or else the first.
+async fn reachable(addresses: &[SocketAddr]) -> Option<SocketAddr> {
+    if addresses.len() > 1 {
+        for address in addresses {
+            let connected = tokio::time::timeout(TRIED_FOR, tokio::net::TcpStream::connect(address)).await;
+            if matches!(connected, Ok(Ok(_))) {
+                return Some(*address);
+            }
+        }
+    }
+    addresses.first().copied()
+}
+
 impl Origin {
-    /// Reads a base URL and looks its host up. The first address is used.
+    /// Reads a base URL and looks its host up. Of several addresses (`localhost` has two) the first is used that takes
+    /// connections.
     ///
     /// # Errors
     /// [`OriginError`] where it is no `http` URL of a host that can be found.
@@ -56,11 +73,9 @@ impl Origin {
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = authority.port_u16().unwrap_or(80);
         let unresolved = |source| OriginError::Unresolved { base: base.to_owned(), source };
-        let address = tokio::net::lookup_host((host, port))
-            .await
-            .map_err(unresolved)?
-            .next()
-            .ok_or_else(|| unresolved(io::Error::new(io::ErrorKind::NotFound, "it has no address")))?;
+        let addresses: Vec<_> = tokio::net::lookup_host((host, port)).await.map_err(unresolved)?.collect();
+        let none = || unresolved(io::Error::new(io::ErrorKind::NotFound, "it has no address"));
+        let address = reachable(&addresses).await.ok_or_else(none)?;
         let prefix = uri.path().trim_end_matches('/').to_owned();
         Ok(Self { authority: authority.to_string(), prefix, address })
     }

@@ -87,6 +87,9 @@ pub(super) fn one_job(view: &View) -> Judgement {
 }
 
 /// A duplicate is no reason for a 5xx. `expected` are the statuses that the scenario itself asks for.
+///
+/// A 503 with `Retry-After` says that nothing was done and when to come again: a service that is asked for more than it can
+/// take may say so. That the intent is served in the end is another law's business.
 #[must_use]
 pub(super) fn no_server_error(view: &View, expected: &[u16]) -> Judgement {
     const NAME: &str = "no-server-error";
@@ -94,7 +97,8 @@ pub(super) fn no_server_error(view: &View, expected: &[u16]) -> Judgement {
     let failed = view.requests.iter().filter(|request| request.sent < first_fault).find_map(|request| {
         let answer =
             request.answer().filter(|answer| answer.status >= 500 && !expected.contains(&answer.status))?;
-        Some((request, answer))
+        let busy = answer.status == 503 && answer.headers.contains_key("retry-after");
+        (!busy).then_some((request, answer))
     });
     match failed {
         Some((request, answer)) => Judgement::broke(

@@ -169,12 +169,57 @@ fn a_malformed_shard_is_told() {
 }
 
 #[test]
-fn a_target_that_refuses_connections_is_told_by_code_10_or_12() {
+fn a_target_that_refuses_connections_is_told_by_code_10_before_any_submit() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
     drop(listener);
-    let outcome = against(&running_at(&base)).run();
-    assert!(matches!(outcome.code, Some(10 | 12)), "{:?}\n{}", outcome.code, outcome.stderr);
+    against(&running_at(&base)).run().exits(10).tells("OJ4004").tells(&base);
+}
+
+#[test]
+fn a_target_that_somebody_else_starts_is_waited_for_as_its_file_says() {
+    let base = answering(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    let target = running_at(&base)
+        .replace("[target.submit]", "[target.ready]\nget = \"/ready\"\nwithin = \"300ms\"\n[target.submit]");
+    against(&target).run().exits(10).tells("OJ4001").tells("/ready").tells("503");
+}
+
+#[test]
+fn a_run_that_ends_before_its_first_cell_leaves_a_report_that_says_why() {
+    let base = answering(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    let outcome =
+        onejob(["run", "--target", "onejob.toml", "--scenarios", "plain.toml", "--report", "junit=j.xml"])
+            .file("onejob.toml", &running_at(&base))
+            .file("plain.toml", SUBMIT_ONLY)
+            .file(".onejob/report.json", "an older report")
+            .run()
+            .exits(12);
+    let stored = onejob_reports::json::read(&outcome.left(".onejob/report.json")).expect("a report");
+    assert_eq!(stored.not_run, ["plain"]);
+    assert!(stored.cells[0].error.as_ref().is_some_and(|error| error.code == "OJ4006"));
+    let junit = outcome.left("j.xml");
+    assert!(junit.contains("OJ4006") && junit.contains("403"), "{junit}");
+}
+
+#[test]
+fn where_nothing_can_be_written_no_run_is_spent() {
+    for arguments in
+        [["--report", "junit=nowhere/j.xml"], ["--report", "junit=."], ["--store", "plain.toml/x"]]
+    {
+        let call =
+            ["run", "--target", "onejob.toml", "--scenarios", "plain.toml"].into_iter().chain(arguments);
+        onejob(call)
+            .file("onejob.toml", &running_at("http://127.0.0.1:9"))
+            .file("plain.toml", SUBMIT_ONLY)
+            .run()
+            .exits(2)
+            .tells("OJ6010");
+    }
+}
+
+#[test]
+fn a_device_is_no_scenario() {
+    onejob(["run", "--scenarios", "/dev/zero"]).run().exits(2).tells("OJ1005").tells("it is no file");
 }
 
 #[test]
@@ -296,6 +341,16 @@ fn one_breakpoint_passes_with_its_witness_and_leaves_its_reports() {
         assert!(!text.contains("must-not-be-seen"), "a secret is in an output");
     }
     assert!(history.lines().count() > 20);
+}
+
+#[test]
+fn a_full_disk_behind_standard_output_is_told() {
+    let run = onejob(["run", "cancel-waiting", "--database-url", &database()]);
+    let (mut command, _folder) = run.into_parts();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+    let outcome = command.stdout(full).output().expect("it runs");
+    assert_eq!(outcome.status.code(), Some(11), "{}", String::from_utf8_lossy(&outcome.stderr));
+    assert!(String::from_utf8_lossy(&outcome.stderr).contains("OJ6006"));
 }
 
 #[test]

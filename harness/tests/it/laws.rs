@@ -117,6 +117,14 @@ fn a_duplicate_is_no_reason_for_a_server_error() {
 }
 
 #[test]
+fn a_service_may_say_that_it_is_busy_if_it_says_when_to_come_again() {
+    let mut busy = answer(503);
+    busy.headers.insert("retry-after".to_owned(), "1".to_owned());
+    holds("", "no-server-error", one_job().created("again", busy));
+    breaks("", "no-server-error", one_job().created("again", answer(503)), "answered with 503");
+}
+
+#[test]
 fn a_fault_of_ours_excuses_server_errors_after_it() {
     holds("", "no-server-error", one_job().fault("cut").created("again", answer(503)));
 }

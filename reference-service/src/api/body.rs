@@ -13,9 +13,28 @@ pub(super) fn json_media_type(headers: &HeaderMap) -> Result<&str, Problem> {
     let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let json =
         essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"));
-    json.then_some(told).ok_or_else(|| {
-        Problem::new(ProblemType::UnsupportedMediaType, "send the body as `Content-Type: application/json`")
-    })
+    if !json {
+        return Err(unsupported("send the body as `Content-Type: application/json`"));
+    }
+    if charset(told).is_some_and(|name| !name.eq_ignore_ascii_case("utf-8")) {
+        return Err(unsupported("JSON is UTF-8 (RFC 8259, 8.1); leave `charset` out"));
+    }
+    let coding = headers.get(header::CONTENT_ENCODING);
+    if coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(unsupported("send the body as it is, without a `Content-Encoding`"));
+    }
+    Ok(told)
+}
+
+/// The charset that a media type names, without quotes.
+fn charset(media_type: &str) -> Option<&str> {
+    let named = media_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let mut charsets = named.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    charsets.next().map(|(_, value)| value.trim().trim_matches('"'))
+}
+
+fn unsupported(detail: &str) -> Problem {
+    Problem::new(ProblemType::UnsupportedMediaType, detail)
 }
 
 /// Reads a whole body, bounded in size and time.

@@ -51,7 +51,9 @@ impl Store {
     ) -> Result<Edit<CancelRefusal>, StoreError> {
         transaction!(self, Wait::Briefly, |tx| {
             let Some(record) = self.lock(tx, job).await? else { return Ok(Edit::NotFound) };
-            if precondition.is_some_and(|wanted| !wanted.allows(record.version)) {
+            // Whoever asks again for what has come about is told so, whatever version they knew (RFC 9110, 13.1.1).
+            let came_about = record.job().state == JobState::Cancelled;
+            if !came_about && precondition.is_some_and(|wanted| !wanted.allows(record.version)) {
                 return Ok(Edit::Stale(Box::new(record)));
             }
             match (self.rules.cancel_job)(&record.job(), accept_unknown_effect) {

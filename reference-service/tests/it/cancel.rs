@@ -82,6 +82,8 @@ async fn cancelling_honours_a_precondition_and_refuses_what_it_does_not_know() {
     assert_eq!(service.post(nobody, &json!({})).await.problem(), "job-not-found");
     assert_eq!(service.post("/v1/jobs/x/cancel", &json!({})).await.problem(), "job-not-found");
     assert_eq!(service.post_if(&path, 1, &json!({})).await.status, 200);
+    let repeated = service.post_if(&path, 1, &json!({})).await;
+    assert_eq!((repeated.status, &repeated.body["state"]), (200, &json!("cancelled")), "it has come about");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -12,6 +12,30 @@ async fn send(service: &Service, key: &str, input: &str) -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_is_json_in_utf_8_and_comes_as_it_is() {
+    let service = Service::with(|config| config.role = Role::Api).await;
+    for (number, (media_type, coding, status)) in [
+        ("application/json", "identity", 201),
+        ("application/json; charset=UTF-8", "identity", 201),
+        ("application/json; charset=\"utf-8\"", "identity", 201),
+        ("application/json; charset=utf-16", "identity", 415),
+        ("application/json", "gzip", 415),
+        ("text/plain", "identity", 415),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let request = service
+            .request(reqwest::Method::POST, "/v1/jobs", "alice-secret")
+            .header("idempotency-key", format!("k{number}"))
+            .header("content-type", media_type)
+            .header("content-encoding", coding)
+            .body(r#"{"kind":"charge","input":1}"#);
+        assert_eq!(service.send(request).await.status, status, "{media_type}, {coding}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn spellings_of_one_payload_are_one_intent() {
     let service = Service::with(|config| config.role = Role::Api).await;
     for (number, (first, second)) in [

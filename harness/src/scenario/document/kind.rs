@@ -33,9 +33,29 @@ pub(crate) struct Kind {
     pub schema: fn() -> serde_json::Value,
 }
 
+/// The longest file that is read, in bytes. The longest of the suite has four thousand.
+const LONGEST: u64 = 4 << 20;
+
 /// Reads a file as text.
 pub(crate) fn read_text(kind: &Kind, path: &Path) -> Result<String, Fault> {
     let name = path.display();
+    let refused = |message: String, help: &str| Err(Fault::new(kind.unreadable, message, help));
+    // A pipe or a device may never end, and whoever names one has mistyped.
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => {
+            return refused(
+                format!("the {} {name} can't be read: it is no file", kind.noun),
+                "name a file; a folder of scenarios is fine where scenarios are asked for, a pipe or device is not",
+            );
+        }
+        Ok(found) if found.len() > LONGEST => {
+            return refused(
+                format!("the {} {name} has {} bytes, and at most {LONGEST} are read", kind.noun, found.len()),
+                "check that it is the file that you mean",
+            );
+        }
+        _ => {}
+    }
     let bytes = fs::read(path).map_err(|error| {
         let help = if error.kind() == std::io::ErrorKind::NotFound {
             "check the path; it is relative to the folder in which onejob was started"

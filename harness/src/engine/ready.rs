@@ -1,0 +1,104 @@
+//! Whether a service answers: asked until it does, or until its time is up.
+
+use std::time::Duration;
+
+use tokio::{
+    net::TcpStream,
+    time::{Instant, sleep, timeout_at},
+};
+
+use crate::{
+    fail::{Code, Fault},
+    gate::{Client, Origin, Prepared, Protocol},
+    target::{Ready, Target},
+};
+
+/// What a service that we don't start may take to accept a connection, where its file says nothing about readiness.
+const REACHED_WITHIN: Duration = Duration::from_secs(3);
+/// Pauses between two looks: the first, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
+
+/// Why a service isn't ready.
+pub(super) enum NotReady {
+    /// It can't become ready any more: its process is over.
+    Ended,
+    /// The time is up; what was seen last.
+    TimedOut(String),
+}
+
+/// Asks for the ready path until it answers 2xx. `ended` is asked in between
+/// whether there is nobody to wait for any more.
+pub(super) async fn wait(
+    base: &str,
+    ready: &Ready,
+    deadline: Instant,
+    mut ended: impl FnMut() -> bool,
+) -> Result<(), NotReady> {
+    let mut pause = PAUSES.0;
+    loop {
+        let last = match look(base, ready, deadline).await {
+            Ok(()) => return Ok(()),
+            Err(seen) => seen,
+        };
+        if ended() {
+            return Err(NotReady::Ended);
+        }
+        // Readiness of a foreign process can only be asked for; the pause keeps the asking cheap.
+        if timeout_at(deadline, sleep(pause)).await.is_err() {
+            return Err(NotReady::TimedOut(last));
+        }
+        pause = (pause * 2).min(PAUSES.1);
+    }
+}
+
+async fn look(base: &str, ready: &Ready, deadline: Instant) -> Result<(), String> {
+    let origin = Origin::resolve(base).await.map_err(|error| error.to_string())?;
+    let get =
+        Prepared { method: "GET".to_owned(), path: ready.get.clone(), headers: Vec::new(), body: Vec::new() };
+    match Client::new(origin, Protocol::H1).send(&get, deadline, || ()).await {
+        Ok(answer) if (200..300).contains(&answer.status) => Ok(()),
+        Ok(answer) => Err(format!("status {}", answer.status)),
+        Err(loss) => Err(loss.to_string()),
+    }
+}
+
+/// Whether every replica of a target that we don't start can be reached, and is ready where its file says how to tell.
+pub(super) async fn reached(target: &Target) -> Result<(), Fault> {
+    for base in &target.base {
+        match &target.ready {
+            Some(ready) => {
+                let deadline = Instant::now() + ready.within.0;
+                if let Err(NotReady::TimedOut(last)) = wait(base, ready, deadline, || false).await {
+                    return Err(never(base, ready, &last));
+                }
+            }
+            None => connects(base).await?,
+        }
+    }
+    Ok(())
+}
+
+fn never(base: &str, ready: &Ready, last: &str) -> Fault {
+    Fault::new(
+        Code::TargetNeverReady,
+        format!("the service at {base} did not get ready: GET {}: {last}", ready.get),
+        "start the service, or correct `base` and `ready` in [target]",
+    )
+}
+
+/// That somebody takes connections is all that can be asked of a service without touching it.
+async fn connects(base: &str) -> Result<(), Fault> {
+    let origin = Origin::resolve(base).await?;
+    let refused = |why: String| {
+        Fault::new(
+            Code::TargetRefused,
+            format!("nothing takes connections at {base}: {why}"),
+            "start the service, or correct `base` in [target]",
+        )
+    };
+    match timeout_at(Instant::now() + REACHED_WITHIN, TcpStream::connect(origin.address())).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(refused(error.to_string())),
+        Err(_) => Err(refused(format!("no answer within {} s", REACHED_WITHIN.as_secs()))),
+    }
+}
