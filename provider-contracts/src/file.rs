@@ -97,7 +97,7 @@ impl FileError {
         let help = if error.message().starts_with("unknown field") {
             "check the spelling; the names that fit are listed above"
         } else {
-            "see the documentation of this file's format"
+            "`onejob schema contract` and `onejob schema providers` print what such a file may hold"
         };
         Self::invalid(Excerpt::of(file, text, span), error.message().trim(), help)
     }
@@ -108,7 +108,12 @@ impl FileError {
         let line_start: usize =
             text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let at = (line_start + error.column().saturating_sub(1)).min(text.len());
-        Self::invalid(Excerpt::of(file, text, at..at + 1), error.to_string(), "the file must be valid JSON")
+        let help = if error.is_data() {
+            "this is JSON, and not of the kind that is wanted here: check which file is named"
+        } else {
+            "the file must be valid JSON"
+        };
+        Self::invalid(Excerpt::of(file, text, at..at + 1), error.to_string(), help)
     }
 }
 

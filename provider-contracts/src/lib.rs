@@ -10,6 +10,7 @@
 //! ```
 pub mod answer;
 pub mod attest;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod contract;
 pub mod dialect;

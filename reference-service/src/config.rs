@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use crate::domain::RetryPolicy;
-use crate::{Defect, Error};
+use crate::{Defect, Error, Failover};
 
 /// What one process of the service does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,6 +135,8 @@ pub struct Config {
     pub tokens: Vec<Token>,
     /// In the order in which a job that names none uses them.
     pub providers: Vec<Provider>,
+    /// What lets a job go on at the next provider of its chain by itself; without it none ever does.
+    pub failover: Option<Failover>,
     /// Deadline of one attempt, counted from the call.
     pub attempt_timeout: Duration,
     /// How long to go on listening for the answer of an attempt that is past its deadline.
@@ -196,6 +198,7 @@ impl Default for Config {
             role: Role::All,
             tokens: Vec::new(),
             providers: Vec::new(),
+            failover: None,
             attempt_timeout: Duration::from_secs(2),
             late_answers: Duration::from_mins(1),
             lease,
@@ -274,6 +277,11 @@ impl Config {
                     provider.name
                 ));
             }
+        }
+        if self.failover.as_ref().is_some_and(|files| files.contracts.is_empty()) {
+            return wrong(
+                "failover is on and no contract is given, so that no job could ever move".to_owned(),
+            );
         }
         for token in &self.tokens {
             if token.owner.is_empty() || token.secret.is_empty() {

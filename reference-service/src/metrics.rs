@@ -25,6 +25,8 @@ counters! {
     OutcomeSucceeded, "onejob_attempt_outcomes_total", "outcome=\"succeeded\"", "What attempts came to.";
     OutcomeFailed, "onejob_attempt_outcomes_total", "outcome=\"failed\"", "";
     OutcomeUnknown, "onejob_attempt_outcomes_total", "outcome=\"unknown\"", "";
+    FailoversMoved, "onejob_failovers_total", "outcome=\"moved\"", "Decisions about going on at another provider.";
+    FailoversRefused, "onejob_failovers_total", "outcome=\"refused\"", "";
     ResultsDiscarded, "onejob_results_discarded_total", "", "Results that lost the compare-and-swap.";
     LeasesRequeued, "onejob_leases_lapsed_total", "then=\"requeued\"", "Leases that ran out.";
     LeasesUnknown, "onejob_leases_lapsed_total", "then=\"unknown\"", "";

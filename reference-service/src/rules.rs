@@ -1,11 +1,15 @@
 use std::time::Duration;
 
+use jiff::Timestamp;
+use onejob_contracts::gate::{Permit, Question, Refusal, may_fail_over};
+
 use crate::domain::{
     Answer, CancelOutcome, Discarded, Fingerprint, Intent, Job, Json, JsonRefusal, Lapse, StartRefusal,
     Verdict, cancel_job, classify, fingerprint, lapse, parse, pick_up, start, succeed,
 };
 use crate::signature::{self, Signed};
 use crate::store::{Claim, Refused, Statements, insert_then_look, leave_alone};
+use crate::worker::traceparent;
 
 /// What a provider says about a client reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +89,8 @@ pub(crate) struct Rules {
     pub(crate) conclude: fn(&Found, Duration, Duration) -> Conclusion,
     /// What the provider knows the work by.
     pub(crate) reference: fn(&str, i32) -> String,
+    /// The trace that a call carries, of the request's.
+    pub(crate) trace: fn(Option<&str>) -> String,
     /// When the write-ahead mark is committed.
     pub(crate) mark: Mark,
     /// Whether a worker renews its leases.
@@ -93,6 +99,10 @@ pub(crate) struct Rules {
     pub(crate) resends: u32,
     /// Whether an attempt whose result could not be written at once is carried out again.
     pub(crate) repeat_effect_on_conflict: bool,
+    /// Whether a job may move to another provider on its own.
+    pub(crate) may_move: fn(&Question<'_>) -> Result<Permit, Refusal>,
+    /// By which time that is decided; the argument is when the attestations were read.
+    pub(crate) time_of_question: fn(Timestamp) -> Timestamp,
     /// Whether a callback is authentic.
     pub(crate) authentic: fn(&Signed<'_>) -> Result<(), signature::Refusal>,
 }
@@ -124,10 +134,13 @@ impl Rules {
             },
             conclude,
             reference: |job, _| job.to_owned(),
+            trace: traceparent,
             mark: Mark::BeforeTheCall,
             heartbeats: true,
             resends: 0,
             repeat_effect_on_conflict: false,
+            may_move: may_fail_over,
+            time_of_question: |_| Timestamp::now(),
             authentic: signature::verify,
         }
     }

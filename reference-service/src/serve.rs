@@ -7,6 +7,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::api::{App, listen, router};
+use crate::failover::Gate;
 use crate::metrics::Metrics;
 use crate::provider::ProviderClient;
 use crate::rules::Rules;
@@ -33,6 +34,7 @@ pub async fn serve(
         defect.plant(&mut rules);
     }
     let rules = Arc::new(rules);
+    let gate = Gate::open(&config, Arc::clone(&rules))?;
     let config = Arc::new(config);
     prepare(Arc::clone(&config)).await?;
     let api_store = Store::for_requests(&config, Arc::clone(&rules))?;
@@ -56,6 +58,7 @@ pub async fn serve(
             config: Arc::clone(&config),
             metrics: Arc::clone(&metrics),
             stop: stop.clone(),
+            gate,
             name: format!("{}-{}", std::process::id(), &Uuid::new_v4().simple().to_string()[..8]).into(),
         }));
     }

@@ -286,6 +286,22 @@ pub struct ServeArgs {
     /// A provider, `NAME=URL`, in the order of the chain (repeatable)
     #[arg(long, value_name = "NAME=URL")]
     pub provider: Vec<String>,
+    /// A contract that jobs of a kind may move to another provider under, `KIND=FILE` (repeatable); none moves without
+    #[arg(
+        long,
+        value_name = "KIND=FILE",
+        requires_all = ["contract_providers", "attestations", "trust"],
+    )]
+    pub contract: Vec<String>,
+    /// The providers file that the contracts were checked with
+    #[arg(long, value_name = "FILE", requires = "contract")]
+    pub contract_providers: Option<PathBuf>,
+    /// The folder of attestations; looked at before every move
+    #[arg(long, value_name = "DIR", requires = "contract")]
+    pub attestations: Option<PathBuf>,
+    /// Public keys (PEM) whose signatures on attestations count
+    #[arg(long, value_name = "FILE", requires = "contract")]
+    pub trust: Option<PathBuf>,
     /// When an attempt that is out counts as unknown
     #[arg(long, default_value = "2s", value_name = "DURATION")]
     pub attempt_timeout: Span,
@@ -456,6 +472,10 @@ pub enum SchemaKind {
     Scenario,
     /// A target file
     Target,
+    /// A contract of `onejob contract`
+    Contract,
+    /// A providers file of `onejob contract`
+    Providers,
     /// A report in JSON
     Report,
 }

@@ -12,6 +12,8 @@ pub(super) fn schema(args: &SchemaArgs) -> Result<ExitCode, Fault> {
     let schema = match args.kind {
         SchemaKind::Scenario => crate::scenario::schema(),
         SchemaKind::Target => crate::target::schema(),
+        SchemaKind::Contract => onejob_contracts::contract::file_schema(),
+        SchemaKind::Providers => onejob_contracts::provider::schema(),
         SchemaKind::Report => onejob_reports::json::schema(),
     };
     written(writeln!(io::stdout(), "{schema:#}"))

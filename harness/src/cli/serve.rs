@@ -2,7 +2,9 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use onejob_reference::{Config, Defect, Error, Principal, Profile, Provider, Retention, Role, Token};
+use onejob_reference::{
+    Config, Defect, Error, Failover, Principal, Profile, Provider, Retention, Role, Token,
+};
 use onejob_reports::exit::ExitCode;
 
 use super::{
@@ -85,6 +87,7 @@ fn config(args: &ServeArgs) -> Result<Config, Fault> {
         },
         tokens,
         providers,
+        failover: failover(args)?,
         attempt_timeout: args.attempt_timeout.0,
         late_answers: args.late_answers.0,
         lease: args.lease.0,
@@ -106,6 +109,24 @@ fn config(args: &ServeArgs) -> Result<Config, Fault> {
         defects,
         ..Config::default()
     })
+}
+
+/// What lets jobs move, where a contract is given.
+fn failover(args: &ServeArgs) -> Result<Option<Failover>, Fault> {
+    let (Some(providers), Some(attestations), Some(trust)) =
+        (&args.contract_providers, &args.attestations, &args.trust)
+    else {
+        return Ok(None);
+    };
+    let contracts = args.contract.iter().map(|text| {
+        pair("--contract", text).map(|(kind, file)| (kind.to_owned(), std::path::PathBuf::from(file)))
+    });
+    Ok(Some(Failover {
+        contracts: contracts.collect::<Result<_, _>>()?,
+        providers: providers.clone(),
+        attestations: attestations.clone(),
+        trust: trust.clone(),
+    }))
 }
 
 /// Splits `NAME=VALUE`. The value may be a secret, so it is never repeated in an error.

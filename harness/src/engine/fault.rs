@@ -22,9 +22,9 @@ const LOCK_WITHIN: Duration = Duration::from_secs(5);
 /// How often Postgres is asked who waits for a table.
 const WHO_WAITS_EVERY: Duration = Duration::from_millis(2);
 /// Everything that a fault may be told.
-const WORDS: [&str; 15] = [
+const WORDS: [&str; 18] = [
     "kind", "to", "bytes", "after", "by", "rate", "then", "answers", "ending", "times", "method", "path",
-    "level", "waiters", "clock",
+    "level", "waiters", "clock", "valid", "signer", "part",
 ];
 /// Ends the service's connections, and none of ours.
 const END_CONNECTIONS: &str = "\
@@ -34,10 +34,10 @@ const END_CONNECTIONS: &str = "\
 
 /// Faults that are in force, by their names in the scenario.
 #[derive(Debug, Default)]
-pub(super) struct Standing(BTreeMap<String, InForce>);
+pub(super) struct Standing(pub(super) BTreeMap<String, InForce>);
 
 #[derive(Debug)]
-enum InForce {
+pub(super) enum InForce {
     /// Proxies hold it; the task tells the history of hits until it is ended, which disarms it.
     Armed(Vec<JoinHandle<()>>),
     /// A replica stands still.
@@ -49,15 +49,15 @@ enum InForce {
 }
 
 /// What a step says of its fault.
-struct Terms<'s> {
+pub(super) struct Terms<'s> {
     step: &'s str,
-    name: &'s str,
-    with: &'s BTreeMap<String, String>,
+    pub(super) name: &'s str,
+    pub(super) with: &'s BTreeMap<String, String>,
 }
 
 impl Terms<'_> {
     /// What is done: `kind`, or the fault's own name without the place that it begins with.
-    fn kind(&self) -> &str {
+    pub(super) fn kind(&self) -> &str {
         let own = match place(self.name) {
             "process" => self.name,
             place => self.name.strip_prefix(place).map_or(self.name, |rest| rest.trim_start_matches('-')),
@@ -65,12 +65,12 @@ impl Terms<'_> {
         self.with.get("kind").map_or(own, String::as_str)
     }
 
-    fn wrong(&self, message: impl Into<String>, help: impl Into<String>) -> Fault {
+    pub(super) fn wrong(&self, message: impl Into<String>, help: impl Into<String>) -> Fault {
         let message: String = message.into();
         Fault::new(Code::ScenarioField, format!("step {}: fault {}: {message}", self.step, self.name), help)
     }
 
-    fn get<T: FromStr>(&self, key: &str, example: &str) -> Result<Option<T>, Fault> {
+    pub(super) fn get<T: FromStr>(&self, key: &str, example: &str) -> Result<Option<T>, Fault> {
         let Some(text) = self.with.get(key) else { return Ok(None) };
         let parsed = text.parse().map_err(|_| {
             self.wrong(
@@ -81,7 +81,7 @@ impl Terms<'_> {
         parsed.map(Some)
     }
 
-    fn must<T: FromStr>(&self, key: &str, example: &str) -> Result<T, Fault> {
+    pub(super) fn must<T: FromStr>(&self, key: &str, example: &str) -> Result<T, Fault> {
         self.get(key, example)?.ok_or_else(|| {
             self.wrong(format!("`{key}` is missing"), format!("say {key} = \"{example}\" in with.fault"))
         })
@@ -191,11 +191,11 @@ impl Terms<'_> {
 }
 
 /// Where a fault's name says that it is: `client-drop`, `provider-cut`, `database-restart`; anything else is about the
-/// service's process.
+/// service's process. `attestation-` and `contract-` are about what lets a job move to another provider.
 #[must_use]
 pub(super) fn place(name: &str) -> &str {
     match name.split('-').next() {
-        Some(place @ ("client" | "provider" | "database")) => place,
+        Some(place @ ("client" | "provider" | "database" | "attestation" | "contract")) => place,
         _ => "process",
     }
 }
@@ -221,6 +221,7 @@ pub(super) async fn apply(world: &Arc<World>, round: u32, name: &str, step: &Ste
             between(world, round, &terms, &proxies, None).await
         }
         "database" => database(world, round, &terms).await,
+        "attestation" | "contract" => super::attestation::apply(world, round, &terms).await,
         _ => process(world, round, &terms, step.with.replica.unwrap_or(1)).await,
     }
 }
@@ -271,7 +272,7 @@ fn detail(hit: &Hit) -> String {
     words.join(", ")
 }
 
-fn both(world: &World, round: u32, fault: &str, detail: &str) {
+pub(super) fn both(world: &World, round: u32, fault: &str, detail: &str) {
     let (name, detail) = (fault.to_owned(), detail.to_owned());
     world.recorder.record(round, Kind::FaultApplied { fault: name.clone(), detail: detail.clone() });
     world.recorder.record(round, Kind::FaultHit { fault: name, detail });
@@ -307,7 +308,7 @@ async fn process(world: &Arc<World>, round: u32, terms: &Terms<'_>, replica: u32
             return Err(terms.wrong(
                 format!("there is no fault `{other}`"),
                 "on a process there are: kill, stop, start, join, restart, crash; the names of others begin with `client-`, \
-                 `provider-` or `database-`",
+                 `provider-`, `database-`, `attestation-` or `contract-`",
             ));
         }
     }

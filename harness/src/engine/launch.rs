@@ -43,6 +43,12 @@ impl Placeholders {
         self.values.insert(name.into(), value.into());
     }
 
+    /// A value.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
     /// Replaces every `{name}` in an argument. `{defects}` as a whole argument becomes two for each defect.
     pub fn argv(&self, templates: &[String]) -> Result<Vec<String>, Fault> {
         let mut argv = Vec::with_capacity(templates.len());

@@ -1,5 +1,6 @@
 //! Carries scenarios out against a target, and says what happened in one stream of events.
 
+mod attestation;
 mod baseline;
 mod cell;
 mod closing;
@@ -10,6 +11,7 @@ mod faults;
 mod fresh;
 mod launch;
 mod plan;
+mod proof;
 mod ready;
 mod report;
 mod request;

@@ -180,9 +180,16 @@ fn values(fresh: &Fresh, with: &With, about: &About) -> Values {
         ("outcome".to_owned(), text(with.outcome.clone())),
         ("evidence".to_owned(), text(with.evidence.clone())),
         ("accept_unknown".to_owned(), accept),
+        ("trace".to_owned(), Some(Value::String(trace()))),
         ("run_at".to_owned(), text(with.run_in.map(|span| after(fresh.began, span)))),
     ]);
     given.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))).collect()
+}
+
+/// A W3C trace context that no other request has.
+fn trace() -> String {
+    let span = &uuid::Uuid::new_v4().simple().to_string()[..16];
+    format!("00-{}-{span}-01", uuid::Uuid::new_v4().simple())
 }
 
 fn after(began: jiff::Timestamp, span: Span) -> String {

@@ -14,6 +14,7 @@ use tokio::sync::RwLock;
 use super::{
     fault::Standing,
     launch::Placeholders,
+    proof::Proof,
     service::{Launch, Replica},
     wiring::{self, Reach, Wiring},
 };
@@ -63,6 +64,8 @@ pub struct World {
     pub provider_proxy: Option<Arc<Proxy>>,
     /// Between service and database, where a fault is planned there.
     pub database_proxy: Option<Arc<Proxy>>,
+    /// What lets the service move jobs by itself, where the target says that it does.
+    pub(super) proof: Option<Proof>,
     /// Faults that are in force.
     pub(super) standing: tokio::sync::Mutex<Standing>,
     /// How to start another.
@@ -127,6 +130,7 @@ impl World {
             }
             None => None,
         };
+        let proof = Proof::of(&target, &mut placeholders, &grounds.leash)?;
         let launch = match &target.target.command {
             Some(command) => {
                 let mut env = Vec::new();
@@ -163,6 +167,7 @@ impl World {
             replicas: RwLock::new(running.into_iter().map(Some).collect()),
             provider_proxy,
             database_proxy,
+            proof,
             standing: tokio::sync::Mutex::default(),
             launch,
             leash: grounds.leash.clone(),

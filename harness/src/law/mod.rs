@@ -5,6 +5,7 @@ mod always;
 mod expect;
 mod judgement;
 mod named;
+mod trace;
 mod verdict;
 mod view;
 mod witness;

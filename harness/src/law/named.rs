@@ -39,6 +39,9 @@ pub(super) fn all(view: &View, asked: &Invariants) -> Vec<Judgement> {
     if asked.identity {
         judgements.push(identity(view));
     }
+    if asked.trace {
+        judgements.push(super::trace::trace(view));
+    }
     if !asked.logged.is_empty() {
         judgements.push(logged(view, &asked.logged));
     }

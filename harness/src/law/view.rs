@@ -24,6 +24,8 @@ pub struct Request {
     pub payload: Option<String>,
     /// The job that it was about.
     pub about: Option<String>,
+    /// W3C trace context that it carried.
+    pub traceparent: Option<String>,
     /// Position of its sending.
     pub sent: u64,
     /// Time of its sending, in microseconds.
@@ -93,6 +95,8 @@ pub struct Call {
     pub attempt: Option<String>,
     /// Name of the payload that it carried.
     pub payload: Option<String>,
+    /// W3C trace context that it carried.
+    pub traceparent: Option<String>,
     /// Position of its arrival.
     pub called: u64,
     /// Time of its arrival, in microseconds.
@@ -217,7 +221,7 @@ impl View {
     ) {
         let (seq, at_us) = (event.seq, event.at_us);
         match &event.kind {
-            Kind::Sent { request, step, verb, owner, key, payload, job, .. } => {
+            Kind::Sent { request, step, verb, owner, key, payload, job, headers, .. } => {
                 request_at.insert(*request, self.requests.len());
                 self.requests.push(Request {
                     id: *request,
@@ -227,6 +231,7 @@ impl View {
                     key: key.clone(),
                     payload: payload.clone(),
                     about: job.clone(),
+                    traceparent: headers.get("traceparent").cloned(),
                     sent: seq,
                     sent_us: at_us,
                     end: None,
@@ -247,7 +252,7 @@ impl View {
                 early: *early,
                 spread_us: *spread_us,
             }),
-            Kind::Called { call, name, reply, provider, identity, attempt, payload, .. } => {
+            Kind::Called { call, name, reply, provider, identity, attempt, payload, traceparent } => {
                 call_at.insert(*call, self.calls.len());
                 self.calls.push(Call {
                     id: *call,
@@ -257,6 +262,7 @@ impl View {
                     identity: identity.clone(),
                     attempt: attempt.clone(),
                     payload: payload.clone(),
+                    traceparent: traceparent.clone(),
                     called: seq,
                     called_us: at_us,
                     effects: Vec::new(),

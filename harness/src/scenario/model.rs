@@ -119,8 +119,10 @@ pub enum Capability {
     Owners,
     /// The history of a job can be read (`[target.audit]`).
     Audit,
-    /// The service fails over on its own, through the gate.
+    /// The service fails over on its own, through the gate (`[failover]`).
     Failover,
+    /// Requests carry a trace (`{trace}` in a header of `[target.submit]`).
+    Trace,
     /// A job is found by its key (`[target.lookup]`).
     Lookup,
     /// Many jobs in one request (`[target.batch]`).
@@ -556,6 +558,9 @@ pub struct Invariants {
     /// Calls for one job carry one identity, and it is the job's.
     #[serde(default)]
     pub identity: bool,
+    /// Calls for one job carry the trace of the request that made it, each with a span and an attempt of its own.
+    #[serde(default)]
+    pub trace: bool,
     /// The audit log tells of these, by the target's words: `result-discarded`.
     #[serde(default)]
     pub logged: Vec<String>,
@@ -606,7 +611,7 @@ pub struct Witnesses {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Read,
         Self::Attempts,
         Self::Cancel,
@@ -622,6 +627,7 @@ impl Capability {
         Self::Owners,
         Self::Audit,
         Self::Failover,
+        Self::Trace,
         Self::Lookup,
         Self::Batch,
         Self::Schedule,
@@ -647,6 +653,7 @@ impl Capability {
             Self::Owners => "owners",
             Self::Audit => "audit",
             Self::Failover => "failover",
+            Self::Trace => "trace",
             Self::Lookup => "lookup",
             Self::Batch => "batch",
             Self::Schedule => "schedule",

@@ -40,6 +40,9 @@ pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
     if judged.calls.is_some() || judged.effects.is_some() || judged.payloads.is_some() || judged.identity {
         needs.insert(Capability::Provider);
     }
+    if judged.trace {
+        needs.extend([Capability::Provider, Capability::Trace]);
+    }
     needs
 }
 
@@ -60,13 +63,15 @@ fn of_verb(step: &Step) -> Option<Capability> {
     }
 }
 
-/// Faults between client and service need nothing; those at the provider, the double; at the database, the database;
+/// Faults between client and service need nothing; those at the provider, the double; at the database, the database; those
+/// on what lets jobs move, a service that asks for it;
 /// all others act on the process.
 fn of_fault(name: &str) -> Option<Capability> {
     match name.split('-').next() {
         Some("client") => None,
         Some("provider") => Some(Capability::Provider),
         Some("database") => Some(Capability::Database),
+        Some("attestation" | "contract") => Some(Capability::Failover),
         _ => Some(Capability::Process),
     }
 }

@@ -26,6 +26,8 @@ impl TargetFile {
             (Capability::Audit, target.audit.is_some()),
             (Capability::Provider, providers > 0),
             (Capability::Fallback, providers > 1),
+            (Capability::Failover, providers > 1 && self.failover.is_some() && command.is_some()),
+            (Capability::Trace, target.submit.headers.values().any(|value| value.contains("{trace}"))),
             (Capability::Process, command.is_some()),
             (Capability::Replicas, target.base.len() > 1 || command.is_some_and(|command| command.replicas)),
             (Capability::Database, target.database.is_some()),

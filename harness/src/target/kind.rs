@@ -21,6 +21,7 @@ pub(super) const KIND: Kind = Kind {
         ("ListOperation", "a request for a list"),
         ("States", "`[target.states]`"),
         ("ProviderSection", "`[provider]`"),
+        ("FailoverSection", "`[failover]`"),
     ],
     schema: super::schema,
 };

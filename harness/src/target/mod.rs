@@ -19,8 +19,8 @@ pub use hidden::Hidden;
 pub use load::{REFERENCE, load_file, load_str, load_with, reference};
 pub use misfit::Misfit;
 pub use model::{
-    Command, Database, Http, ListOperation, Operation, Owner, ProviderSection, Ready, States, Target,
-    TargetFile,
+    Command, Database, FailoverSection, Http, ListOperation, Operation, Owner, ProviderSection, Ready,
+    States, Target, TargetFile,
 };
 pub use read::{known_state, read_answer, state_of};
 pub use render::{Rendered, overlay, render};

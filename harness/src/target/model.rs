@@ -2,8 +2,9 @@
 //!
 //! Texts may hold placeholders in braces. Of the environment: `${NAME}` and `${NAME:-default}`, replaced when the file
 //! is read. Of a request: `{key}`, `{payload}`, `{job}`, `{attempt}`, `{provider}`, `{outcome}`, `{evidence}`,
-//! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`. Of the command: `{onejob}` (this program), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
-//! `{owner.NAME.token}`, `{defects}`.
+//! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`, `{trace}`. Of the command: `{onejob}` (this program), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
+//! `{owner.NAME.token}`, `{failover.contract}`, `{failover.providers}`, `{failover.attestations}`, `{failover.trust}`,
+//! `{defects}`.
 
 use std::collections::BTreeMap;
 
@@ -28,6 +29,9 @@ pub struct TargetFile {
     /// The provider double that the service calls.
     #[serde(default)]
     pub provider: Option<ProviderSection>,
+    /// What lets the service move a job to another provider on its own.
+    #[serde(default)]
+    pub failover: Option<FailoverSection>,
     /// Secret values that were put into the file when it was read. Never written.
     #[serde(skip)]
     #[schemars(skip)]
@@ -278,6 +282,22 @@ pub struct ProviderSection {
     /// Where a call carries the attempt's number.
     #[serde(default)]
     pub attempt: Option<String>,
+}
+
+/// What lets the service move a job to another provider on its own. In every cell the harness writes a contract, a
+/// providers file, the public half of a throw-away key and an empty folder of attestations; the command gets their paths
+/// as `{failover.contract}`, `{failover.providers}`, `{failover.trust}` and `{failover.attestations}`. Scenarios put
+/// attestations there and take them away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailoverSection {
+    /// The name that the contract gets.
+    #[serde(default = "contract")]
+    pub contract: String,
+}
+
+fn contract() -> String {
+    "onejob-check".to_owned()
 }
 
 fn any_port() -> String {

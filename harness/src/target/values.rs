@@ -9,7 +9,7 @@ use serde_json::Value;
 pub struct Values(BTreeMap<String, Value>);
 
 /// Placeholders that requests may hold.
-pub(super) const OF_REQUESTS: [&str; 14] = [
+pub(super) const OF_REQUESTS: [&str; 15] = [
     "key",
     "payload",
     "job",
@@ -21,6 +21,7 @@ pub(super) const OF_REQUESTS: [&str; 14] = [
     "accept_unknown",
     "callback",
     "run_at",
+    "trace",
     "event",
     "timestamp",
     "signature",

@@ -301,6 +301,30 @@ fn evidence_is_exactly_what_broke_and_what_it_contradicts() {
 }
 
 #[test]
+fn calls_carry_the_trace_of_the_request() {
+    const ASKED: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const FIRST: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-1111111111111111-01";
+    const SECOND: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-2222222222222222-01";
+    const FOREIGN: &str = "00-00000000000000000000000000000001-3333333333333333-01";
+    let asks = "[invariants]\ntrace = true";
+    let asked = || Story::new().submits("click").traced(ASKED).answered("click", job(201, "a", "queued"));
+    let first = || asked().called("first", "a", "1").traced(FIRST);
+    holds(asks, "trace", first());
+    holds(asks, "trace", first().called("second", "a", "2").traced(SECOND));
+    breaks(asks, "trace", asked().called("first", "a", "1"), "no trace context");
+    breaks(asks, "trace", asked().called("first", "a", "1").traced("00-zz-1-01"), "no trace context");
+    breaks(asks, "trace", asked().called("first", "a", "1").traced(FOREIGN), "no request for its job did");
+    breaks(asks, "trace", first().called("second", "a", "2").traced(FIRST), "the span of an earlier call");
+    breaks(asks, "trace", first().called("second", "a", "1").traced(SECOND), "the attempt 1, as an earlier");
+    undecided(asks, "trace", asked());
+    undecided(
+        asks,
+        "trace",
+        Story::new().created("click", job(201, "a", "queued")).called("first", "a", "1"),
+    );
+}
+
+#[test]
 fn late_results_are_logged_and_kept() {
     let asks = "[invariants]\nlogged = [\"result-discarded\"]\nkept = [\"answer-A\"]";
     holds(asks, "logged", one_job().logged("result-discarded"));

@@ -135,6 +135,18 @@ impl Story {
         })
     }
 
+    /// The last request or call carried a trace context.
+    pub fn traced(mut self, context: &str) -> Self {
+        match self.events.last_mut().map(|event| &mut event.kind) {
+            Some(Kind::Sent { headers, .. }) => {
+                headers.insert("traceparent".into(), context.into());
+            }
+            Some(Kind::Called { traceparent, .. }) => *traceparent = Some(context.into()),
+            other => panic!("neither a request nor a call: {other:?}"),
+        }
+        self
+    }
+
     /// The effect of a call happens.
     pub fn effect(self, name: &str) -> Self {
         let call = self.calls[name];

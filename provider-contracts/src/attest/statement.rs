@@ -1,6 +1,6 @@
 //! The in-toto statement with the test-result predicate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::contract::{Contract, Digests, sha256_hex};
 use crate::parity::{Comparison, FieldParity};
 use crate::run::{Figures, ProviderFacts};
+use crate::statistics::lower_bound;
 
 const STATEMENT: &str = "https://in-toto.io/Statement/v1";
 const PREDICATE: &str = "https://in-toto.io/attestation/test-result/v0.1";
@@ -92,6 +93,15 @@ pub fn statement(
         });
     }
     let fallback = &comparison.fallback;
+    // The verdict is a word in a file that anybody may have edited; the figures have to say the same.
+    let (figures, bar) = (&fallback.figures, *contract.spec.thresholds.pass_rate.get_ref());
+    let bound = lower_bound(figures.passed, figures.samples).min(figures.lower_bound);
+    if bound < bar {
+        return Err(StatementError::NotPassed {
+            verdict: format!("{} of {} samples", figures.passed, figures.samples),
+            reason: format!("their lower bound {bound:.4} is below the bar {bar}"),
+        });
+    }
     let producers = &fallback.provider.produced_by;
     if producers.as_slice() != [fallback.provider.name.clone()] {
         return Err(StatementError::OtherProducer {
@@ -122,31 +132,33 @@ pub fn statement(
         expires: now.checked_add(hours).unwrap_or(now),
         tool: fallback.tool.clone(),
     };
-    let resource =
-        |(name, digest): (&String, &String)| json!({ "name": name, "digest": { "sha256": digest } });
-    let resources: Vec<Value> = attested.digests.0.iter().map(resource).collect();
-    let mut passed = vec!["pass_rate".to_owned()];
-    passed.extend(attested.fields.iter().map(|field| format!("agree {}", field.select)));
-    let warned: Vec<String> = fallback
-        .notes
-        .iter()
-        .map(|note| note.code.to_string())
-        .collect::<std::collections::BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    Ok(json!({
-        "_type": STATEMENT,
-        "subject": resources,
-        "predicateType": PREDICATE,
-        "predicate": {
-            "result": "PASSED",
-            "configuration": resources,
-            "passedTests": passed,
-            "warnedTests": warned,
-            "failedTests": [],
-            "onejob": attested,
-        },
-    }))
+    let warned: BTreeSet<String> = fallback.notes.iter().map(|note| note.code.to_string()).collect();
+    Ok(attested.statement(&warned.into_iter().collect::<Vec<_>>()))
+}
+
+impl Attested {
+    /// The in-toto statement that says this, to be signed. `warned` are codes that did not decide anything.
+    #[must_use]
+    pub fn statement(&self, warned: &[String]) -> Value {
+        let resource =
+            |(name, digest): (&String, &String)| json!({ "name": name, "digest": { "sha256": digest } });
+        let resources: Vec<Value> = self.digests.0.iter().map(resource).collect();
+        let mut passed = vec!["pass_rate".to_owned()];
+        passed.extend(self.fields.iter().map(|field| format!("agree {}", field.select)));
+        json!({
+            "_type": STATEMENT,
+            "subject": resources,
+            "predicateType": PREDICATE,
+            "predicate": {
+                "result": "PASSED",
+                "configuration": resources,
+                "passedTests": passed,
+                "warnedTests": warned,
+                "failedTests": [],
+                "onejob": self,
+            },
+        })
+    }
 }
 
 /// Reads a statement back.

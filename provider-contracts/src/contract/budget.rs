@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 /// Caps on one run; whatever is reached first ends it as inconclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
     /// Requests sent, retries included.

@@ -5,6 +5,7 @@ use serde::Deserialize;
 /// The canary stage. One call for each case is always made unless `cases` is false; the rest costs extra calls.
 #[expect(clippy::struct_excessive_bools, reason = "five independent switches of a file")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct CanarySpec {
     /// One call for each case.

@@ -7,6 +7,7 @@ use crate::dialect::Selector;
 
 /// One real input. Written inline as `[[case]]`, or as a line of a JSONL file.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// Unique within the contract.
@@ -24,6 +25,7 @@ pub struct Case {
 
 /// One message of a conversation; the content is a template over `input`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
     /// `system`, `user` or `assistant`.
@@ -34,9 +36,11 @@ pub struct Turn {
 
 /// What must be at a place of the output. Exactly one of the three is given.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// Where to look.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub select: Selector,
     /// The value.
     pub equals: Option<Value>,

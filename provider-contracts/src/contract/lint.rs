@@ -18,6 +18,8 @@ pub fn lint(contract: &Contract) -> (Vec<Finding>, Vec<Note>) {
     rules(contract, &mut findings, &mut notes);
     parity(contract, &mut findings);
     budget(contract, &mut findings);
+    latency(contract, &mut findings);
+    triggers(contract, &mut findings, &mut notes);
     (findings, notes)
 }
 
@@ -215,6 +217,27 @@ fn budget(contract: &Contract, findings: &mut Vec<Finding>) {
             "lint:expiry",
             "an attestation that expires at once allows nothing: raise expires_after_hours",
         ));
+    }
+}
+
+fn latency(contract: &Contract, findings: &mut Vec<Finding>) {
+    let latency = contract.spec.latency;
+    if latency.deadline_ms == 0 {
+        findings.push(block("lint:latency", "no call is answered within 0 ms: raise deadline_ms"));
+    }
+    if let Some(p95) = latency.p95_ms.filter(|p95| *p95 >= latency.deadline_ms && latency.deadline_ms > 0) {
+        let message = format!(
+            "p95_ms is {p95}, and no call waits longer than deadline_ms, which is {}: it says nothing",
+            latency.deadline_ms
+        );
+        findings.push(block("lint:latency", message));
+    }
+}
+
+fn triggers(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note>) {
+    if contract.spec.failover_on.is_empty() {
+        let message = "failover_on is empty: only a request that never left lets a job move";
+        notes.push(Note::new("lint:failover_on", message));
     }
     for class in &contract.spec.failover_on {
         if !class.is_definite() {

@@ -32,6 +32,13 @@ pub fn load(path: &Path) -> Result<Contract, FileError> {
     Ok(contract)
 }
 
+/// The JSON Schema of a contract file.
+#[cfg(feature = "schema")]
+#[must_use]
+pub fn file_schema() -> Value {
+    schemars::schema_for!(ContractFile).to_value()
+}
+
 type SchemaAndText = (Option<Value>, Option<String>);
 
 fn schema(spec: &ContractFile, folder: &Path, file: &str, source: &str) -> Result<SchemaAndText, FileError> {

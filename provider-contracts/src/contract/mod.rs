@@ -19,6 +19,8 @@ pub use canary::CanarySpec;
 pub use case::{Case, Expectation, Turn};
 pub use digests::{Digests, sha256_hex};
 pub use lint::lint;
+#[cfg(feature = "schema")]
+pub use load::file_schema;
 pub use load::load;
 pub use model::{Contract, ContractFile, ExtraKeys, Extract, OutputSpec, PromptSpec};
 pub use thresholds::{Agree, Determinism, DeterminismMode, Latency, SampleSpec, Thresholds};

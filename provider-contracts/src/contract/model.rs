@@ -11,6 +11,7 @@ use crate::rule::Rule;
 
 /// A contract as its file says.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ContractFile {
     /// Lower case, digits and dashes.
@@ -67,6 +68,7 @@ fn definite() -> Vec<ErrorClass> {
 
 /// How the job asks.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PromptSpec {
     /// The messages; each content is a template over `input`.
@@ -78,6 +80,7 @@ pub struct PromptSpec {
 
 /// What the consumer reads.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OutputSpec {
     /// A JSON Schema file, relative to the contract.
@@ -103,6 +106,7 @@ pub struct OutputSpec {
 
 /// Keys at the top that the schema does not name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ExtraKeys {
     /// They fail the sample, even if the schema forgot to say so.
@@ -114,6 +118,7 @@ pub enum ExtraKeys {
 
 /// How the consumer takes the JSON out of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Extract {
     /// The text is the JSON.

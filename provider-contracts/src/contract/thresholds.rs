@@ -7,9 +7,11 @@ use crate::dialect::Selector;
 
 /// How many samples are taken, and how.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SampleSpec {
     /// Samples for each case.
+    #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub per_case: Spanned<u32>,
     /// Calls in flight at a time, as in production.
     #[serde(default = "one")]
@@ -32,9 +34,11 @@ fn three() -> u32 {
 
 /// Bars, all in 0..=1.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
     /// Lower Wilson bound of the share of samples that pass.
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub pass_rate: Spanned<f64>,
     /// The largest share of refusals.
     #[serde(default)]
@@ -45,9 +49,11 @@ pub struct Thresholds {
 
 /// A field on which fallback and primary must agree.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Agree {
     /// The field.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub select: Selector,
     /// For a number: how far apart the two may be.
     #[serde(default)]
@@ -58,6 +64,7 @@ pub struct Agree {
 
 /// Time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
     /// The attempt's deadline in the service, in milliseconds. No call waits longer.
@@ -74,6 +81,7 @@ impl Default for Latency {
 
 /// Whether the same input must give the same output.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Determinism {
     /// What is asked.
@@ -95,6 +103,7 @@ impl Default for Determinism {
 
 /// What a contract says about determinism.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DeterminismMode {
     /// Outputs of the same case must be equal.

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::attest::{Attested, Baseline};
 use crate::contract::{Contract, Digests};
 use crate::dialect::{Dialect, ErrorClass};
 use crate::file::FileError;
 use crate::provider::{Provider, static_check};
+use crate::run::{Figures, ProviderFacts};
 
 /// The job as it is configured now, for one fallback. Worked out once, when the configuration is read; asking the gate
 /// then costs no I/O.
@@ -68,5 +71,49 @@ impl JobFacts {
         let (model, parameters) = (primary.model.clone(), primary.parameters.clone());
         self.primary = Some(PrimaryFacts { model, parameters });
         self
+    }
+
+    /// What an attestation of exactly these facts says: for tests of services that ask the gate. A check makes its own
+    /// from the answers that it got.
+    #[must_use]
+    pub fn attested(
+        &self,
+        (from, to): (&str, &str),
+        figures: &Figures,
+        (issued, expires): (Timestamp, Timestamp),
+    ) -> Attested {
+        let provider = ProviderFacts {
+            name: to.to_owned(),
+            dialect: self.dialect.clone(),
+            endpoint: self.endpoint.clone(),
+            model: self.model.clone(),
+            produced_by: vec![to.to_owned()],
+            parameters: self.parameters.clone(),
+            ..ProviderFacts::default()
+        };
+        let primary = self.primary.clone().unwrap_or_default();
+        Attested {
+            contract: self.contract.clone(),
+            digests: self.digests.clone(),
+            provider,
+            baseline: Baseline {
+                provider: ProviderFacts {
+                    name: from.to_owned(),
+                    dialect: self.dialect.clone(),
+                    model: primary.model,
+                    produced_by: vec![from.to_owned()],
+                    parameters: primary.parameters,
+                    ..ProviderFacts::default()
+                },
+                figures: figures.clone(),
+                report: String::new(),
+            },
+            figures: figures.clone(),
+            fields: Vec::new(),
+            replayed: false,
+            issued,
+            expires,
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+        }
     }
 }

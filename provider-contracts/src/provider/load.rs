@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
+#[cfg(feature = "schema")]
+use serde_json::Value;
 
 use super::Provider;
 use crate::file::{Excerpt, FileError, read_text};
 
+/// A providers file.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ProvidersFile {
+    /// The providers, by name.
     provider: BTreeMap<String, Provider>,
 }
 
@@ -45,4 +50,11 @@ pub fn load_providers(path: &Path) -> Result<BTreeMap<String, Provider>, FileErr
         }
     }
     Ok(providers)
+}
+
+/// The JSON Schema of a providers file.
+#[cfg(feature = "schema")]
+#[must_use]
+pub fn schema() -> Value {
+    schemars::schema_for!(ProvidersFile).to_value()
 }

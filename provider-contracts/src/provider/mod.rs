@@ -16,6 +16,8 @@ mod tokens;
 
 pub use captured::dropped;
 pub use load::load_providers;
+#[cfg(feature = "schema")]
+pub use load::schema;
 pub use model::{Price, Provider, Structured};
 pub use parameters::lint_parameters;
 pub use request::{Ask, BuildError, Outgoing, build};

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 /// One provider, as its file says. Paths are relative to that file.
 #[expect(clippy::struct_excessive_bools, reason = "independent switches of a file")]
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
     /// The key in the file; filled in after reading.
@@ -82,6 +83,7 @@ pub struct Provider {
 
 /// How structured output is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Structured {
     /// With the schema, where the dialect has a way; otherwise as `JsonObject`; otherwise not at all.
@@ -97,6 +99,7 @@ pub enum Structured {
 
 /// US dollars for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// Of the prompt.

@@ -15,11 +15,13 @@ const VARIABLES: [&str; 4] = ["input", "output", "primary", "meta"];
 
 /// A rule of a contract: it must answer `true` for every output.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Unique within the contract.
     pub name: String,
     /// The condition.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub cel: Expression,
     /// The code a sample fails with; `rule:NAME` if none is given.
     pub code: Option<String>,

@@ -117,6 +117,21 @@ async fn an_attestation_names_who_produced_the_bytes_and_reads_back_as_it_was() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_verdict_that_its_own_figures_contradict_is_not_signed() {
+    let workspace = workspace();
+    let contract = workspace.contract().unwrap();
+    let primary = report(&workspace, "a", &[(1, INVOICE)]).await;
+    let fallback = report(&workspace, "b", &[(1, INVOICE)]).await;
+    let good = compare(&contract, primary, fallback);
+    for (passed, bound) in [(30, good.fallback.figures.lower_bound), (40, 0.5)] {
+        let mut edited = good.clone();
+        (edited.fallback.figures.passed, edited.fallback.figures.lower_bound) = (passed, bound);
+        let refused = statement(&contract, &edited, Timestamp::now());
+        assert!(matches!(refused, Err(StatementError::NotPassed { .. })), "{passed} {bound}: {refused:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_changed_between_check_and_signature_is_not_signed() {
     let workspace = workspace();
     let contract = workspace.contract().unwrap();

@@ -130,6 +130,8 @@ fn lint_refuses_what_can_not_be_decided() {
             "name = \"invoice\"\nfailover_on = [\"server_error\"]",
             "BLOCK(lint:failover_on)",
         ),
+        ("[samples]", "[latency]\ndeadline_ms = 0\n[samples]", "BLOCK(lint:latency)"),
+        ("[samples]", "[latency]\ndeadline_ms = 900\np95_ms = 900\n[samples]", "BLOCK(lint:latency)"),
         ("schema = \"invoice.schema.json\"", "inline_schema = { type = \"strnig\" }", "BLOCK(lint:schema)"),
         (
             "schema = \"invoice.schema.json\"",

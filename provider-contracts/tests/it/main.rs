@@ -3,6 +3,7 @@ mod attest;
 mod canary;
 mod cases;
 mod cassette;
+#[cfg(feature = "cli")]
 mod cli;
 mod dialects;
 mod gate;

@@ -13,7 +13,7 @@ use super::{body, view};
 use crate::metrics::Counter;
 use crate::provider::storable;
 use crate::signature::Signed;
-use crate::store::{Finished, Outcome, Taken};
+use crate::store::{Finished, Move, Outcome, Taken};
 
 #[derive(Debug, Deserialize)]
 struct Told {
@@ -46,6 +46,7 @@ impl Report {
                 message: error.as_ref().map(|told| storable(&told.message)).unwrap_or_default(),
                 retry: false,
                 retry_after: None,
+                moving: Move::NotAsked,
             }),
             _ => Err(Problem::new(
                 ProblemType::InvalidBody,
@@ -108,7 +109,7 @@ pub(super) async fn take(
             .map_err(|_| Problem::new(ProblemType::Internal, "the callback was interrupted"))??;
     let said = match taken {
         Taken::First(Finished::NotFound) => return Err(unknown()),
-        Taken::First(Finished::Accepted(_)) => "accepted",
+        Taken::First(Finished::Accepted(_) | Finished::Moved) => "accepted",
         Taken::First(Finished::Discarded) => {
             app.metrics.count(Counter::ResultsDiscarded);
             "discarded"

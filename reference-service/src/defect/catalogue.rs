@@ -23,6 +23,8 @@ pub enum Family {
     Proxies,
     /// What the database does to concurrent transactions.
     Isolation,
+    /// When a job moves to another provider on its own.
+    Failover,
 }
 
 macro_rules! defects {
@@ -187,9 +189,24 @@ defects! {
     ReferencePerAttempt, "reference-per-attempt", Proxies,
         "every layer knows the work by the same name",
         "Gives the provider a new key for each attempt, so it can't recognise the second one as the same work.";
+    TracePerAttempt, "trace-per-attempt", Proxies,
+        "a call carries the trace of the request that made its job",
+        "Begins a new trace for each attempt, so nobody can find out which request a provider's bill is for.";
     ConflictRepeatsEffect, "conflict-repeats-effect", Isolation,
         "running a transaction again never repeats an effect",
         "Wraps the call in the transaction that is tried again, so a serialization failure charges the card once more.";
+    FailoverUngated, "failover-ungated", Failover,
+        "no job moves to a provider that has not proven that it meets the contract",
+        "Sends the job to whoever is next in the chain, so a model that never saw the prompt writes the customer's invoice.";
+    FailoverOnUnknown, "failover-on-unknown", Failover,
+        "an unknown outcome never fails over",
+        "Takes a silent provider for a busy one and asks the next, so an order that went through is placed a second time.";
+    AttestationCached, "attestation-cached", Failover,
+        "an attestation that has expired allows nothing",
+        "Looks at an attestation's date only when it reads the file, so a proof that is long out of date still opens the door.";
+    AttestationByName, "attestation-by-name", Failover,
+        "an attestation is for exactly what was attested",
+        "Asks only whether the two providers were attested once, so a prompt that was changed since goes out unproven.";
 }
 
 impl std::fmt::Display for Defect {
@@ -230,7 +247,7 @@ mod tests {
     #[test]
     fn every_family_has_a_defect() {
         let families: BTreeSet<Family> = Defect::ALL.iter().map(|defect| defect.family()).collect();
-        assert_eq!(families.len(), 11);
+        assert_eq!(families.len(), 12);
     }
 
     #[test]

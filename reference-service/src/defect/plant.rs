@@ -88,7 +88,12 @@ impl Defect {
             Self::EffectBeforeMark => rules.mark = Mark::AfterTheCall,
             Self::HiddenResend => rules.resends = 1,
             Self::ReferencePerAttempt => rules.reference = |job, number| format!("{job}-{number}"),
+            Self::TracePerAttempt => rules.trace = wrong::own_trace,
             Self::ConflictRepeatsEffect => rules.repeat_effect_on_conflict = true,
+            Self::FailoverUngated => rules.may_move = wrong::move_anyhow,
+            Self::FailoverOnUnknown => rules.at_deadline = wrong::deadline_is_overload,
+            Self::AttestationCached => rules.time_of_question = |read| read,
+            Self::AttestationByName => rules.may_move = wrong::move_by_name,
         }
     }
 }

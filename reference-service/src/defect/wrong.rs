@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use onejob_contracts::dialect::ErrorClass;
+use onejob_contracts::gate::{JobFacts, Permit, Question, Refusal, Trigger, may_fail_over};
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::{
@@ -9,7 +11,8 @@ use crate::domain::{
     StartRefusal, Verdict, cancel_job, classify, fingerprint, lapse, start,
 };
 use crate::rules::{Conclusion, Found};
-use crate::signature::{Refusal, Signed, verify};
+use crate::signature::{self, Signed, verify};
+use crate::worker::traceparent;
 
 /// Attempts whose outcome is unknown don't count as live.
 pub(super) fn start_beside_unknown(job: &Job) -> Result<Job, StartRefusal> {
@@ -98,14 +101,71 @@ pub(super) fn deadline_is_failure(waited: Duration) -> Verdict {
         message: format!("no answer within {} ms", waited.as_millis()),
         retry: true,
         retry_after: None,
+        cause: Trigger::Unknown,
     }
+}
+
+/// A provider that is silent is one that has no time, and another one may have.
+pub(super) fn deadline_is_overload(waited: Duration) -> Verdict {
+    Verdict::Failed {
+        code: "overloaded".to_owned(),
+        message: format!("no answer within {} ms", waited.as_millis()),
+        retry: true,
+        retry_after: None,
+        cause: Trigger::Failed(ErrorClass::Overloaded),
+    }
+}
+
+/// A trace that no request began.
+pub(super) fn own_trace(_of_request: Option<&str>) -> String {
+    traceparent(None)
+}
+
+/// Whoever is next takes over.
+#[expect(clippy::unnecessary_wraps, reason = "it stands in for a function that refuses")]
+pub(super) fn move_anyhow(question: &Question<'_>) -> Result<Permit, Refusal> {
+    Ok(Permit {
+        to: question.to.to_owned(),
+        file: "nothing".to_owned(),
+        key_id: "nobody".to_owned(),
+        expires: question.now,
+        lower_bound: 0.0,
+    })
+}
+
+/// An attestation for the pair is an attestation, whatever was attested.
+pub(super) fn move_by_name(question: &Question<'_>) -> Result<Permit, Refusal> {
+    let mut asked = *question;
+    let named = question.attestations.good.iter().map(|one| &one.attested).find(|attested| {
+        attested.contract == question.job.contract
+            && attested.provider.name == question.to
+            && attested.baseline.provider.name == question.from
+    });
+    let job = match named {
+        Some(attested) => JobFacts {
+            digests: attested.digests.clone(),
+            dialect: attested.provider.dialect.clone(),
+            endpoint: attested.provider.endpoint.clone(),
+            model: attested.provider.model.clone(),
+            parameters: attested.provider.parameters.clone(),
+            primary: None,
+            ..question.job.clone()
+        },
+        None => question.job.clone(),
+    };
+    asked.job = &job;
+    may_fail_over(&asked)
 }
 
 fn as_failure(verdict: Verdict) -> Verdict {
     match verdict {
-        Verdict::Unknown { reason: message } | Verdict::Duplicate { message } => {
-            Verdict::Failed { code: "failed".to_owned(), message, retry: true, retry_after: None }
-        }
+        Verdict::Unknown { reason: message } | Verdict::Duplicate { message } => Verdict::Failed {
+            code: "failed".to_owned(),
+            message,
+            retry: true,
+            retry_after: None,
+            cause: Trigger::Unknown,
+        },
         other => other,
     }
 }
@@ -119,9 +179,13 @@ pub(super) fn server_error_is_failure(answer: &Answer) -> Verdict {
 /// A duplicate is a refusal for good.
 pub(super) fn duplicate_is_failure(answer: &Answer) -> Verdict {
     match classify(answer) {
-        Verdict::Duplicate { message } => {
-            Verdict::Failed { code: "duplicate".to_owned(), message, retry: false, retry_after: None }
-        }
+        Verdict::Duplicate { message } => Verdict::Failed {
+            code: "duplicate".to_owned(),
+            message,
+            retry: false,
+            retry_after: None,
+            cause: Trigger::Unknown,
+        },
         other => other,
     }
 }
@@ -148,12 +212,12 @@ pub(super) fn fingerprint_of_body(intent: &Intent<'_>, _raw: &[u8]) -> Fingerpri
 
 /// Anybody is the provider.
 #[expect(clippy::unnecessary_wraps, reason = "it stands in for a function that refuses")]
-pub(super) fn anybody(_callback: &Signed<'_>) -> Result<(), Refusal> {
+pub(super) fn anybody(_callback: &Signed<'_>) -> Result<(), signature::Refusal> {
     Ok(())
 }
 
 /// Once signed, always fresh.
-pub(super) fn however_old(callback: &Signed<'_>) -> Result<(), Refusal> {
-    let now = callback.timestamp.parse().map_err(|_| Refusal::Timestamp)?;
+pub(super) fn however_old(callback: &Signed<'_>) -> Result<(), signature::Refusal> {
+    let now = callback.timestamp.parse().map_err(|_| signature::Refusal::Timestamp)?;
     verify(&Signed { now, ..*callback })
 }

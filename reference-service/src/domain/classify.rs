@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use onejob_contracts::dialect::ErrorClass;
+use onejob_contracts::gate::Trigger;
+
 /// What came back from a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
@@ -78,6 +81,8 @@ pub enum Verdict {
         retry: bool,
         /// The provider asks to wait that long.
         retry_after: Option<Duration>,
+        /// What a failover is decided on.
+        cause: Trigger,
     },
     /// The provider saw this client reference before: evidence that an earlier call arrived.
     Duplicate {
@@ -101,6 +106,7 @@ pub fn classify(answer: &Answer) -> Verdict {
                 message: reason.clone(),
                 retry: true,
                 retry_after: None,
+                cause: Trigger::NeverSent,
             };
         }
         Answer::None(Unanswered::Lost(reason)) => return Verdict::Unknown { reason: reason.clone() },
@@ -118,6 +124,7 @@ pub fn classify(answer: &Answer) -> Verdict {
         message: said(),
         retry,
         retry_after,
+        cause: Trigger::Failed(class(code)),
     };
     match (code, body) {
         (200..=299, Body::Result { result, reference }) => {
@@ -132,6 +139,19 @@ pub fn classify(answer: &Answer) -> Verdict {
         (503, _) if retry_after.is_some() => failed(true),
         (400..=498, _) => failed(false),
         _ => Verdict::Unknown { reason: said() },
+    }
+}
+
+/// What a definite answer says about the reason, in the words that a contract's `failover_on` uses.
+const fn class(code: u16) -> ErrorClass {
+    match code {
+        429 => ErrorClass::Throttled,
+        503 => ErrorClass::Overloaded,
+        401 | 403 => ErrorClass::Auth,
+        402 => ErrorClass::Billing,
+        404 | 405 | 406 | 415 => ErrorClass::WrongSurface,
+        413 => ErrorClass::ContextOverflow,
+        _ => ErrorClass::InvalidRequest,
     }
 }
 
@@ -181,6 +201,20 @@ mod tests {
                     let answer = Answer::Status { code, retry_after, body: body.clone() };
                     let verdict = kind(&classify(&answer));
                     assert_eq!(verdict, expected(code, retry_after.is_some(), &body), "{answer:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_failed_has_a_cause_that_is_definite() {
+        for code in 100..=599 {
+            for retry_after in [None, Some(Duration::ZERO)] {
+                for body in bodies() {
+                    let answer = Answer::Status { code, retry_after, body };
+                    if let Verdict::Failed { cause, .. } = classify(&answer) {
+                        assert!(matches!(cause, Trigger::Failed(class) if class.is_definite()), "{answer:?}");
+                    }
                 }
             }
         }

@@ -27,6 +27,10 @@ wire_enum! {
         AttemptUnknown => "attempt-unknown",
         /// An attempt definitely had no effect.
         AttemptFailed => "attempt-failed",
+        /// A job moves to another provider: it has proven that it meets the contract.
+        FailedOver => "failed-over",
+        /// A job could have moved to another provider, and something was missing.
+        FailoverRefused => "failover-refused",
         /// An attempt was given up from outside.
         AttemptCancelled => "attempt-cancelled",
         /// An attempt ended by evidence.

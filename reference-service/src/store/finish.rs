@@ -28,7 +28,47 @@ pub(crate) enum Outcome {
     /// The effect happened.
     Succeeded { result: Value, reference: Option<String> },
     /// It definitely did not.
-    Failed { code: String, message: String, retry: bool, retry_after: Option<Duration> },
+    Failed {
+        code: String,
+        message: String,
+        retry: bool,
+        retry_after: Option<Duration>,
+        /// What was decided about going on elsewhere.
+        moving: Move,
+    },
+}
+
+/// Whether a job whose attempt failed goes on at the next provider of its chain.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Move {
+    /// There is none, or jobs never move on their own.
+    NotAsked,
+    /// It may.
+    Allowed {
+        /// To whom.
+        to: String,
+        /// By what right.
+        by: String,
+    },
+    /// It may not.
+    Refused(Unmoved),
+}
+
+/// Why a job stays where it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Unmoved {
+    /// Who could have taken over.
+    pub(crate) to: String,
+    /// A word for machines.
+    pub(crate) code: &'static str,
+    /// What is missing, in a sentence.
+    pub(crate) reason: String,
+}
+
+impl std::fmt::Display for Unmoved {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "not moved to `{}` ({}): {}", self.to, self.code, self.reason)
+    }
 }
 
 /// What became of what an attempt brought home.
@@ -36,6 +76,8 @@ pub(crate) enum Outcome {
 pub(crate) enum Finished {
     /// It decided the job, or moved it on.
     Accepted(JobState),
+    /// The job goes on at another provider.
+    Moved,
     /// Somebody else had decided: kept for audit.
     Discarded,
     /// There is no such attempt.
@@ -100,29 +142,85 @@ impl Store {
                 }
                 Ok(Finished::Accepted(JobState::Succeeded))
             }
-            Outcome::Failed { code, message, retry, retry_after } => {
-                let Some(record) = self.lock(tx, job).await? else { return Ok(Finished::NotFound) };
-                let Some(attempt) = record.attempt(number) else { return Ok(Finished::NotFound) };
-                if attempt.state == AttemptState::Failed && attempt.detail.as_deref() == Some(message) {
-                    return Ok(Finished::Accepted(record.state));
-                }
-                let made = record.attempts.len();
-                let again = *retry && policy.allows(made);
-                let after = match crate::domain::fail(&record.job(), number, attempt.job_version, again) {
-                    Ok(after) => after,
-                    Err(discarded) => {
-                        return self.discard(tx, &record, number, outcome, source, discarded).await;
-                    }
-                };
-                let failure = (after.state == JobState::Failed)
-                    .then(|| json!({ "code": code, "message": message }).to_string());
-                let pause = (after.state == JobState::Queued).then(|| policy.pause(made, *retry_after));
-                let beside = Beside { failure, detail: Some((number, message)), pause, probe_in: None };
-                self.save(tx, &record, &after, &beside).await?;
-                self.log(tx, job, EventKind::AttemptFailed, Some(number), Some(message)).await?;
-                self.tell_state(tx, job, record.state, after.state, Some(message)).await?;
-                Ok(Finished::Accepted(after.state))
+            Outcome::Failed { .. } => self.fail_in(tx, job, number, outcome, source, policy).await,
+        }
+    }
+
+    async fn fail_in(
+        &self,
+        tx: &mut PgConnection,
+        job: Uuid,
+        number: i32,
+        outcome: &Outcome,
+        source: Source,
+        policy: &RetryPolicy,
+    ) -> Result<Finished, StoreError> {
+        let Outcome::Failed { code, message, retry, retry_after, moving } = outcome else {
+            return Ok(Finished::NotFound);
+        };
+        let Some(record) = self.lock(tx, job).await? else { return Ok(Finished::NotFound) };
+        let Some(attempt) = record.attempt(number) else { return Ok(Finished::NotFound) };
+        let told_before = attempt.detail.as_deref().is_some_and(|detail| detail.starts_with(message));
+        if attempt.state == AttemptState::Failed && told_before {
+            return Ok(Finished::Accepted(record.state));
+        }
+        let made = record.attempts.len();
+        let (to, unmoved) = match moving {
+            Move::NotAsked => (None, None),
+            Move::Allowed { to, by } if policy.allows(made) => (Some((to, by)), None),
+            Move::Allowed { to, .. } => (None, Some(used_up(to, made))),
+            Move::Refused(unmoved) => (None, Some(unmoved.clone())),
+        };
+        let again = policy.allows(made) && (*retry || to.is_some());
+        let after = match crate::domain::fail(&record.job(), number, attempt.job_version, again) {
+            Ok(after) => after,
+            Err(discarded) => {
+                return self.discard(tx, &record, number, outcome, source, discarded).await;
             }
+        };
+        let to = to.filter(|_| after.state == JobState::Queued);
+        let failure =
+            (after.state == JobState::Failed).then(|| failure(code, message, unmoved.as_ref()).to_string());
+        let pause =
+            (after.state == JobState::Queued && to.is_none()).then(|| policy.pause(made, *retry_after));
+        let detail = match &unmoved {
+            Some(unmoved) => format!("{message}; {unmoved}"),
+            None => message.clone(),
+        };
+        let beside = Beside { failure, detail: Some((number, &detail)), pause, probe_in: None };
+        self.save(tx, &record, &after, &beside).await?;
+        self.log(tx, job, EventKind::AttemptFailed, Some(number), Some(message)).await?;
+        if let Some(unmoved) = &unmoved {
+            let detail = unmoved.to_string();
+            self.log(tx, job, EventKind::FailoverRefused, Some(number), Some(&detail)).await?;
+        }
+        if let Some((to, by)) = to {
+            let from = &attempt.provider;
+            let detail = format!("from `{from}` to `{to}` by {by}");
+            self.log(tx, job, EventKind::FailedOver, Some(number), Some(&detail)).await?;
+            return self.go_on_at(tx, job, to).await;
+        }
+        self.tell_state(tx, job, record.state, after.state, Some(message)).await?;
+        Ok(Finished::Accepted(after.state))
+    }
+
+    /// Records the attempt at the next provider in the transaction that ends the one before: there is no moment at
+    /// which the job waits for somebody to decide once more, on what may have changed meanwhile.
+    async fn go_on_at(
+        &self,
+        tx: &mut PgConnection,
+        job: Uuid,
+        provider: &str,
+    ) -> Result<Finished, StoreError> {
+        let Some(record) = self.load(tx, job).await? else { return Ok(Finished::NotFound) };
+        match (self.rules.start)(&record.job()) {
+            Ok(after) => {
+                self.add_attempt(tx, &record, &after, provider, None).await?;
+                self.wake_workers(tx).await?;
+                Ok(Finished::Moved)
+            }
+            // A queued job without a live attempt can always go on.
+            Err(_) => Err(StoreError::Changed(record.state)),
         }
     }
 
@@ -223,4 +321,20 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn used_up(to: &str, made: usize) -> Unmoved {
+    Unmoved {
+        to: to.to_owned(),
+        code: "attempts_used_up",
+        reason: format!("all {made} attempts that the job may make on its own are made"),
+    }
+}
+
+fn failure(code: &str, message: &str, unmoved: Option<&Unmoved>) -> Value {
+    let mut failure = json!({ "code": code, "message": message });
+    if let Some(unmoved) = unmoved {
+        failure["failover"] = json!({ "to": unmoved.to, "code": unmoved.code, "reason": unmoved.reason });
+    }
+    failure
 }

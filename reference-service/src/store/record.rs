@@ -140,6 +140,12 @@ impl JobRecord {
         self.providers.get(after).or(self.providers.last()).map(String::as_str)
     }
 
+    /// The provider behind that one in the chain.
+    pub(crate) fn successor(&self, provider: &str) -> Option<&str> {
+        let at = self.providers.iter().position(|name| name == provider)?;
+        self.providers.get(at + 1).map(String::as_str)
+    }
+
     /// The provider that policy uses: after a definite failure the same one again.
     pub(crate) fn same_provider(&self) -> Option<&str> {
         self.attempts.last().map(|last| last.provider.as_str()).or(self.providers.first().map(String::as_str))

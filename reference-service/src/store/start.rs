@@ -147,7 +147,7 @@ impl Store {
     }
 
     /// Inserts the attempt that the rules added, and moves the job.
-    async fn add_attempt(
+    pub(super) async fn add_attempt(
         &self,
         tx: &mut PgConnection,
         before: &JobRecord,

@@ -1,17 +1,19 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use onejob_contracts::gate::Trigger;
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use super::heart::Heart;
-use super::{Phase, Shop, traceparent};
+use super::{Phase, Shop};
 use crate::Provider;
 use crate::domain::{Answer, Unanswered, Verdict};
+use crate::failover::Asked;
 use crate::metrics::Counter;
 use crate::provider::Call;
 use crate::rules::Mark;
-use crate::store::{EventKind, Finished, JobRecord, Outcome, Source, StoreError, Work};
+use crate::store::{EventKind, Finished, JobRecord, Move, Outcome, Source, StoreError, Work};
 
 /// An attempt in the hands of this worker.
 struct Held {
@@ -19,6 +21,8 @@ struct Held {
     job: Uuid,
     number: i32,
     provider: Provider,
+    /// The provider behind that one in the job's chain.
+    next: Option<String>,
     call: Call,
 }
 
@@ -32,6 +36,7 @@ pub(super) async fn carry_out(shop: Shop, work: Work, slot: OwnedSemaphorePermit
             message: format!("no provider `{}` is configured", work.provider),
             retry: false,
             retry_after: None,
+            moving: Move::NotAsked,
         };
         bring_home(&shop, job, number, &outcome, Source::Worker).await;
         return;
@@ -42,9 +47,10 @@ pub(super) async fn carry_out(shop: Shop, work: Work, slot: OwnedSemaphorePermit
         attempt: number,
         kind: work.job.kind.clone(),
         input: JobRecord::json(&work.job.input),
-        traceparent: traceparent(work.job.traceparent.as_deref()),
+        traceparent: (shop.store.rules.trace)(work.job.traceparent.as_deref()),
     };
-    Held { shop, job, number, provider, call }.run(slot).await;
+    let next = work.job.successor(&provider.name).map(str::to_owned);
+    Held { shop, job, number, provider, next, call }.run(slot).await;
 }
 
 impl Held {
@@ -119,8 +125,9 @@ impl Held {
             Verdict::Succeeded { result, reference } => {
                 self.bring(Outcome::Succeeded { result, reference }).await;
             }
-            Verdict::Failed { code, message, retry, retry_after } => {
-                self.bring(Outcome::Failed { code, message, retry, retry_after }).await;
+            Verdict::Failed { code, message, retry, retry_after, cause } => {
+                let moving = Move::NotAsked;
+                self.fail(Outcome::Failed { code, message, retry, retry_after, moving }, cause).await;
             }
             Verdict::Accepted { reference } => {
                 self.note(EventKind::ProviderAccepted, None, reference.as_deref()).await;
@@ -146,6 +153,32 @@ impl Held {
             return;
         }
         bring_home(&self.shop, self.job, self.number, &outcome, Source::Worker).await;
+    }
+
+    /// Writes a definite failure, and where the job goes on. That is asked anew each time the write is tried: while the
+    /// database is away, an attestation may expire.
+    async fn fail(&self, failed: Outcome, cause: Trigger) {
+        let policy = self.shop.config.retry_policy();
+        let failed = &failed;
+        let finished = persist(&self.shop, self.job, || async move {
+            let mut outcome = failed.clone();
+            if let Outcome::Failed { moving, .. } = &mut outcome {
+                *moving = self.elsewhere(cause).await;
+            }
+            let store = &self.shop.store;
+            store
+                .finish(self.job, self.number, &outcome, Source::Worker, &policy)
+                .await
+                .map(|it| (it, outcome))
+        });
+        let Some((finished, outcome)) = finished.await else { return };
+        tell(&self.shop, self.job, self.number, &outcome, finished);
+    }
+
+    /// Whether the job may go on at the next provider of its chain.
+    async fn elsewhere(&self, cause: Trigger) -> Move {
+        let (Some(gate), Some(to)) = (&self.shop.gate, &self.next) else { return Move::NotAsked };
+        gate.ask(Asked { kind: &self.call.kind, from: &self.provider.name, to, cause }).await
     }
 
     async fn lose(&self, reason: &str, probe_in: Duration) {
@@ -174,19 +207,37 @@ fn stopped() -> Verdict {
 /// Writes what an attempt came to.
 pub(super) async fn bring_home(shop: &Shop, job: Uuid, number: i32, outcome: &Outcome, source: Source) {
     let policy = shop.config.retry_policy();
-    match persist(shop, job, || shop.store.finish(job, number, outcome, source, &policy)).await {
-        Some(Finished::Accepted(state)) => {
+    if let Some(finished) =
+        persist(shop, job, || shop.store.finish(job, number, outcome, source, &policy)).await
+    {
+        tell(shop, job, number, outcome, finished);
+    }
+}
+
+/// Counts what became of what an attempt brought home, and tells it.
+fn tell(shop: &Shop, job: Uuid, number: i32, outcome: &Outcome, finished: Finished) {
+    match finished {
+        Finished::Accepted(state) => {
+            if let Outcome::Failed { moving: Move::Refused(unmoved), .. } = outcome {
+                shop.metrics.count(Counter::FailoversRefused);
+                tracing::warn!(%job, attempt = number, %unmoved, "the job stays where it is");
+            }
             shop.metrics.count(match outcome {
                 Outcome::Succeeded { .. } => Counter::OutcomeSucceeded,
                 Outcome::Failed { .. } => Counter::OutcomeFailed,
             });
             tracing::debug!(%job, attempt = number, %state, "an attempt came home");
         }
-        Some(Finished::Discarded) => {
+        Finished::Moved => {
+            shop.metrics.count(Counter::OutcomeFailed);
+            shop.metrics.count(Counter::FailoversMoved);
+            tracing::info!(%job, attempt = number, "the job goes on at another provider");
+        }
+        Finished::Discarded => {
             shop.metrics.count(Counter::ResultsDiscarded);
             tracing::info!(%job, attempt = number, "a late result was discarded and kept for audit");
         }
-        Some(Finished::NotFound) | None => {}
+        Finished::NotFound => {}
     }
 }
 

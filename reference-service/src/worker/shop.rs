@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Config;
+use crate::failover::Gate;
 use crate::metrics::Metrics;
 use crate::provider::ProviderClient;
 use crate::store::Store;
@@ -16,6 +17,8 @@ pub(crate) struct Shop {
     pub(crate) config: Arc<Config>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) stop: Stop,
+    /// Whether a job may go on at another provider; `None` where none ever does by itself.
+    pub(crate) gate: Option<Arc<Gate>>,
     /// For people; never an identity.
     pub(crate) name: Arc<str>,
 }

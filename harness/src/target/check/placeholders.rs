@@ -48,6 +48,9 @@ fn command(file: &TargetFile, findings: &mut Findings) {
     if file.provider.as_ref().is_some_and(|provider| provider.callback_secret.is_some()) {
         there.push("provider.callback_secret".to_owned());
     }
+    if file.failover.is_some() {
+        there.extend(["contract", "providers", "attestations", "trust"].map(|one| format!("failover.{one}")));
+    }
     let with_token = file.owner.iter().filter(|owner| owner.token.is_some());
     there.extend(with_token.map(|owner| format!("owner.{}.token", owner.name)));
     let there: Vec<_> = there.iter().map(String::as_str).collect();

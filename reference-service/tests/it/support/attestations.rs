@@ -1,0 +1,133 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use onejob_contracts::attest::{SigningKey, sign};
+use onejob_contracts::dialect::Catalogue;
+use onejob_contracts::gate::{Attestations, JobFacts, Suspension};
+use onejob_contracts::run::Figures;
+use onejob_contracts::{contract, provider};
+use onejob_reference::Failover;
+use tempfile::TempDir;
+
+const CONTRACT: &str = r#"
+name = "charge"
+failover_on = ["throttled", "overloaded", "auth"]
+[prompt]
+messages = [{ role = "user", content = "charge {{ input }}" }]
+[output]
+schema = "schema.json"
+[[case]]
+name = "one"
+[samples]
+per_case = 40
+[thresholds]
+pass_rate = 0.9
+"#;
+
+/// A contract, providers, a key that only this test knows, and a folder of attestations.
+pub(crate) struct Papers {
+    folder: TempDir,
+    key: SigningKey,
+}
+
+impl Papers {
+    /// Lays out everything but an attestation.
+    pub(crate) fn new(url: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (private, public) = SigningKey::generate().expect("random numbers");
+        let key = SigningKey::from_pem(&private, "the test").expect("a key");
+        let papers = Self { folder, key };
+        let providers = ["primary", "fallback"].map(|name| {
+            format!("[provider.{name}]\ndialect = \"plain\"\nbase_url = \"{url}\"\nmodel = \"{name}-1\"\n")
+        });
+        papers.write("contract.toml", CONTRACT);
+        papers.write("schema.json", r#"{"type": "object"}"#);
+        papers.write("providers.toml", &providers.join("\n"));
+        papers.write("trust.pub.pem", &public);
+        std::fs::create_dir(papers.attestations()).expect("a folder");
+        papers
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("a file")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn attestations(&self) -> PathBuf {
+        self.path("attestations")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.attestations().join(Attestations::file_name("charge", "primary", "fallback"))
+    }
+
+    /// What the service is told.
+    pub(crate) fn failover(&self) -> Failover {
+        Failover {
+            contracts: [("charge".to_owned(), self.path("contract.toml"))].into(),
+            providers: self.path("providers.toml"),
+            attestations: self.attestations(),
+            trust: self.path("trust.pub.pem"),
+        }
+    }
+
+    /// Attests that the fallback may stand in for the primary, as the files are now, from `ago` on for `valid`.
+    pub(crate) fn attest(&self, ago: Duration, valid: Duration) {
+        self.attest_by(&self.key, ago, valid);
+    }
+
+    /// The same with a key that nobody trusts.
+    pub(crate) fn forge(&self) {
+        let (private, _) = SigningKey::generate().expect("random numbers");
+        let key = SigningKey::from_pem(&private, "the test").expect("a key");
+        self.attest_by(&key, Duration::ZERO, Duration::from_hours(1));
+    }
+
+    fn attest_by(&self, key: &SigningKey, ago: Duration, valid: Duration) {
+        let contract = contract::load(&self.path("contract.toml")).expect("a contract");
+        let providers = provider::load_providers(&self.path("providers.toml")).expect("providers");
+        let dialect = Catalogue::embedded().expect("dialects").get("plain").expect("plain").clone();
+        let facts = JobFacts::of(&contract, &providers["fallback"], &dialect)
+            .expect("facts")
+            .with_primary(&providers["primary"]);
+        let figures = Figures { samples: 40, passed: 40, lower_bound: 0.912, bar: 0.9, ..Figures::default() };
+        let signed = |duration| SignedDuration::try_from(duration).expect("a short time");
+        let issued = Timestamp::now() - signed(ago);
+        let attested = facts.attested(("primary", "fallback"), &figures, (issued, issued + signed(valid)));
+        let envelope = sign(&attested.statement(&[]), key);
+        let text = serde_json::to_string(&envelope).expect("JSON");
+        put(&self.file(), &text);
+    }
+
+    pub(crate) fn withdraw(&self) {
+        std::fs::remove_file(self.file()).expect("it was there");
+    }
+
+    pub(crate) fn suspend(&self) {
+        let suspension = Suspension {
+            contract: "charge".to_owned(),
+            provider: "fallback".to_owned(),
+            since: Timestamp::now(),
+            reason: "it drifted".to_owned(),
+        };
+        suspension.save(&self.attestations()).expect("written");
+    }
+
+    /// Damages a suspension, so that nobody can tell what it suspends.
+    pub(crate) fn damage(&self) {
+        put(&self.attestations().join("charge.other.suspended.json"), "{");
+    }
+}
+
+fn put(path: &Path, text: &str) {
+    let beside = path.with_extension("part");
+    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).expect("written");
+}
