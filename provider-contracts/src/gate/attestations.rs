@@ -37,7 +37,7 @@ pub struct Attestations {
     /// Permissions that were taken away.
     pub suspended: Vec<Suspension>,
     /// What the files looked like when they were read.
-    seen: Vec<(PathBuf, u64, Option<SystemTime>)>,
+    seen: Listing,
 }
 
 /// The ending of an attestation's file name.
@@ -51,7 +51,7 @@ impl Attestations {
     /// because a file is damaged.
     pub fn load(folder: &Path, keys: &TrustedKeys) -> Result<Self, FileError> {
         let mut read = Self { seen: listing(folder)?, ..Self::default() };
-        for (path, _, _) in read.seen.clone() {
+        for (path, ..) in read.seen.clone() {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if name.ends_with(".suspended.json") {
                 read.suspended.push(Suspension::load(&path)?);
@@ -88,7 +88,19 @@ impl Attestations {
     }
 }
 
-type Listing = Vec<(PathBuf, u64, Option<SystemTime>)>;
+/// Files with length, time of change and number: two that are put in place of each other within one tick of the file
+/// system's clock, and are of one length, still are two.
+type Listing = Vec<(PathBuf, u64, Option<SystemTime>, u64)>;
+
+#[cfg(unix)]
+fn number(meta: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(meta)
+}
+
+#[cfg(not(unix))]
+fn number(_meta: &std::fs::Metadata) -> u64 {
+    0
+}
 
 fn listing(folder: &Path) -> Result<Listing, FileError> {
     let entries = match std::fs::read_dir(folder) {
@@ -101,7 +113,7 @@ fn listing(folder: &Path) -> Result<Listing, FileError> {
         let entry = entry.map_err(|error| FileError::read(folder, &error))?;
         let meta = entry.metadata().map_err(|error| FileError::read(folder, &error))?;
         if meta.is_file() {
-            files.push((entry.path(), meta.len(), meta.modified().ok()));
+            files.push((entry.path(), meta.len(), meta.modified().ok(), number(&meta)));
         }
     }
     files.sort();
