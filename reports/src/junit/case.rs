@@ -11,20 +11,20 @@ use crate::{
 };
 
 pub(super) fn test_case(cell: &Cell) -> TestCase {
-    let point = cell.point();
-    let name = if point.is_empty() { &cell.scenario } else { &point };
-    let mut case = TestCase::new(name.as_str(), status(cell));
+    let mut case = TestCase::new(case_name(cell), status(cell));
     case.set_classname(cell.scenario.as_str());
     case.set_time(Duration::from_micros(cell.duration_us));
-    case.set_assertions(cell.promises.len());
-    for (name, value) in properties(cell) {
-        case.add_property((name.as_str(), value.as_str()));
-    }
     let told = told(cell);
     if !told.is_empty() {
         case.set_system_out(told);
     }
     case
+}
+
+/// The name of a case within its suite.
+pub(super) fn case_name(cell: &Cell) -> String {
+    let point = cell.point();
+    if point.is_empty() { cell.scenario.clone() } else { point }
 }
 
 fn status(cell: &Cell) -> TestCaseStatus {
@@ -110,7 +110,8 @@ fn broken_text(cell: &Cell) -> String {
     text
 }
 
-fn properties(cell: &Cell) -> Vec<(String, String)> {
+/// What else is known of a cell. Written among the suite's properties: the published schema knows none of a case.
+pub(super) fn properties(cell: &Cell) -> Vec<(String, String)> {
     let mut properties: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
         properties.extend(value.map(|value| (name.to_owned(), value)));

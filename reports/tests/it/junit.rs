@@ -94,7 +94,9 @@ fn counts_are_those_of_the_cases_at_every_level() {
             assert_eq!(element.attribute("tests"), count(element, "testcase"));
             assert_eq!(element.attribute("failures"), count(element, "failure"));
             assert_eq!(element.attribute("errors"), count(element, "error"));
-            assert_eq!(element.attribute("skipped"), count(element, "skipped"));
+        }
+        for suite in root.all("testsuite") {
+            assert_eq!(suite.attribute("skipped"), count(suite, "skipped"));
         }
     }
 }
@@ -142,6 +144,19 @@ fn a_cell_that_failed_three_times_of_four_counts_once_and_tells_of_two_more() {
     let root = parse(&xml(&report(vec![cell.build()])));
     assert_eq!(root.attribute("failures"), "1");
     assert_eq!(root.all("rerunFailure").len(), 2);
+}
+
+#[test]
+fn what_is_known_of_a_cell_stands_among_the_properties_of_its_suite() {
+    let root = parse(&xml(&one_of_each()));
+    let properties = root.all("property");
+    let value = |name: &str| {
+        let found = properties.iter().find(|property| property.attribute("name") == name);
+        found.unwrap_or_else(|| panic!("no property {name}")).attribute("value")
+    };
+    assert_eq!(value("clicks=8: gate"), "lock");
+    assert_eq!(value("order=late-first: promise.terminal-never-changes"), "broke");
+    assert_eq!(value("order=late-first: verdict"), "fail");
 }
 
 #[test]
