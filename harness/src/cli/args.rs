@@ -237,6 +237,9 @@ pub struct ProveArgs {
     /// Text or JSON
     #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
     pub format: ListFormat,
+    /// Also write the kill matrix as a page, `html=PATH` or `markdown=PATH` (repeatable)
+    #[arg(long, value_name = "FORMAT=PATH")]
+    pub report: Vec<String>,
     /// Where the database comes from.
     #[command(flatten)]
     pub postgres: PostgresArgs,
@@ -403,6 +406,9 @@ pub struct CalibrateArgs {
 /// `onejob contract`
 #[derive(Debug, Clone, Args)]
 pub struct ContractArgs {
+    /// With check and compare: also write a report, `html=PATH` or `markdown=PATH` (repeatable)
+    #[arg(long, global = true, value_name = "FORMAT=PATH")]
+    pub report: Vec<String>,
     /// What to do with contracts.
     #[command(subcommand)]
     pub command: onejob_contracts::cli::ContractCommand,
@@ -439,6 +445,12 @@ pub enum ReportCommand {
         /// The format
         #[arg(long, default_value = "json", value_name = "FORMAT")]
         format: String,
+    },
+    /// Open the last run's HTML report in the browser; without a display, print where it is
+    Open {
+        /// Where the last report is kept
+        #[arg(long, default_value = ".onejob", value_name = "DIR")]
+        store: PathBuf,
     },
     /// Tell what changed between two runs
     Diff {

@@ -11,6 +11,7 @@ mod prove;
 mod report;
 mod run;
 mod serve;
+mod sheets;
 mod store;
 mod target;
 

@@ -8,6 +8,7 @@ use onejob_reports::exit::ExitCode;
 use super::{
     args::{Global, ListFormat, ProveArgs},
     common::{self, Ground, load, load_target, stop_on_signals},
+    sheets::{self, SheetOutputs},
 };
 use crate::{
     engine::{self, Grounds, Selection, plan},
@@ -16,6 +17,7 @@ use crate::{
 };
 
 pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault> {
+    let outputs = SheetOutputs::parse(&args.report)?;
     let target = load_target(None)?;
     let defects = culprits(&args.defect)?;
     let selection =
@@ -59,6 +61,7 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
         Ok::<_, Fault>(outcome)
     })?;
     runtime.shutdown_background();
+    outputs.write(sheets::kill_matrix(&matrix))?;
     let mut out = std::io::stdout().lock();
     // A closed pipe has seen enough; the exit code is what CI reads.
     let _ = match args.format {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use onejob_reports::{diff, exit::ExitCode, merge, model::RunReport};
+use onejob_reports::{Format, diff, exit::ExitCode, merge, model::RunReport};
 
 use super::{
     args::{Global, ReportArgs, ReportCommand},
@@ -28,6 +28,7 @@ pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Faul
             })?;
             show(global, &merged, &format)?;
         }
+        ReportCommand::Open { store } => open(&Store::new(&store))?,
         ReportCommand::Diff { before, after } => {
             let thresholds = diff::Thresholds::default();
             let text = diff::diff(&read_report(&before)?, &read_report(&after)?, thresholds).to_string();
@@ -37,10 +38,38 @@ pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Faul
     Ok(ExitCode::Success)
 }
 
+/// Makes the page of the last run and shows it. The path goes to standard output either way, for scripts.
+fn open(store: &Store) -> Result<(), Fault> {
+    let report = read_report(&store.report_file())?;
+    let mut page = Vec::new();
+    onejob_reports::render(&report, Format::Html, &mut page).map_err(|error| {
+        Fault::new(Code::Bug, "the report can't be rendered", "please report this").because(error)
+    })?;
+    let path = store.keep_page(&page)?;
+    written(writeln!(io::stdout(), "{}", path.display()))?;
+    if !has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
+        eprintln!("no display here: open that file in a browser");
+        return Ok(());
+    }
+    // The path was printed: where nothing can open it, a person still can.
+    if let Err(error) = open::that_detached(&path) {
+        eprintln!("nothing here opens HTML files ({error}): open that file in a browser");
+    }
+    Ok(())
+}
+
+/// Whether a browser could show something. Over SSH a forwarded display counts, as it does for every program.
+fn has_display(set: impl Fn(&str) -> bool) -> bool {
+    cfg!(any(target_os = "macos", windows))
+        || set("DISPLAY")
+        || set("WAYLAND_DISPLAY")
+        || set("WSL_DISTRO_NAME")
+}
+
 fn show(global: &Global, report: &RunReport, format: &str) -> Result<(), Fault> {
     let mut out = io::stdout().lock();
     let format = common::format(format)?;
-    if format == onejob_reports::Format::Term {
+    if format == Format::Term {
         let options = common::term_options(global, &io::stdout());
         return written(onejob_reports::term::render(report, options, &mut out));
     }

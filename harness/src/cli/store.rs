@@ -80,6 +80,13 @@ impl Store {
         saved.map_err(|error| unwritable(&file, error))
     }
 
+    /// Keeps the page of the last report, and gives its whole path.
+    pub(super) fn keep_page(&self, page: &[u8]) -> Result<PathBuf, Fault> {
+        let file = self.0.join("report.html");
+        let kept = fs::write(&file, page).and_then(|()| std::path::absolute(&file));
+        kept.map_err(|error| unwritable(&file, error))
+    }
+
     /// The cells that did not pass in the last run.
     pub(super) fn last_failed(&self) -> Result<BTreeSet<String>, Fault> {
         let report = read_report(&self.report_file())?;

@@ -9,6 +9,7 @@ mod files;
 mod gate;
 mod laws;
 mod leash;
+mod pages;
 mod postgres;
 mod story;
 mod support;

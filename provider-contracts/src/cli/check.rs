@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Found;
 use super::arguments::{CheckArgs, Format, TapeArgs};
 use super::exit::{CliError, ExitOutcome};
 use super::inputs::{self, Read};
@@ -18,6 +19,7 @@ pub(super) async fn run(
     args: &CheckArgs,
     out: &mut (dyn Write + Send),
     talk: &mut (dyn Write + Send),
+    tell: &mut (dyn FnMut(Found<'_>) + Send),
 ) -> Result<ExitOutcome, CliError> {
     let read = inputs::read(&args.inputs)?;
     if args.dry_run {
@@ -26,6 +28,7 @@ pub(super) async fn run(
     let (provider, dialect) = read.provider(&args.provider)?;
     let transport = inputs::transport(&args.tape, provider, &dialect)?;
     let report = one(&read, &args.provider, transport, &args.tape, talk).await?;
+    tell(Found::Check(&report));
     match args.format {
         Format::Json => render::json(out, &report)?,
         Format::Text => render::report(out, &report)?,

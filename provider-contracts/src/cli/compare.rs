@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use super::Found;
 use super::arguments::{CompareArgs, Format};
 use super::exit::{CliError, ExitOutcome};
 use super::{check, inputs, render};
@@ -15,6 +16,7 @@ pub(super) async fn run(
     args: &CompareArgs,
     out: &mut (dyn Write + Send),
     talk: &mut (dyn Write + Send),
+    tell: &mut (dyn FnMut(Found<'_>) + Send),
 ) -> Result<ExitOutcome, CliError> {
     let read = inputs::read(&args.inputs)?;
     if args.primary == args.fallback {
@@ -42,6 +44,7 @@ pub(super) async fn run(
     };
     let fallback = check::one(&read, &args.fallback, transport, &args.tape, talk).await?;
     let comparison = compare(&read.contract, primary, fallback);
+    tell(Found::Comparison(&comparison));
     match args.format {
         Format::Json => render::json(out, &comparison)?,
         Format::Text => render::comparison(out, &comparison)?,

@@ -22,16 +22,38 @@ pub use exit::{CliError, ExitOutcome};
 
 use std::io::Write;
 
+use crate::parity::Comparison;
+use crate::run::CheckReport;
+
+/// What `check` and `compare` came to, whole.
+#[derive(Clone, Copy, Debug)]
+pub enum Found<'a> {
+    /// A check of one provider.
+    Check(&'a CheckReport),
+    /// A fallback against its primary.
+    Comparison(&'a Comparison),
+}
+
 /// Carries a command out. Data goes to `out`, talk to `talk`.
 pub async fn run(
     command: ContractCommand,
     out: &mut (dyn Write + Send),
     talk: &mut (dyn Write + Send),
 ) -> ExitOutcome {
+    run_telling(command, out, talk, &mut |_| ()).await
+}
+
+/// As [`run`], and passes on what `check` or `compare` came to, for a report of the caller's own.
+pub async fn run_telling(
+    command: ContractCommand,
+    out: &mut (dyn Write + Send),
+    talk: &mut (dyn Write + Send),
+    tell: &mut (dyn FnMut(Found<'_>) + Send),
+) -> ExitOutcome {
     let done = match command {
         ContractCommand::Lint(args) => lint::run(&args, out, talk),
-        ContractCommand::Check(args) => check::run(&args, out, talk).await,
-        ContractCommand::Compare(args) => compare::run(&args, out, talk).await,
+        ContractCommand::Check(args) => check::run(&args, out, talk, tell).await,
+        ContractCommand::Compare(args) => compare::run(&args, out, talk, tell).await,
         ContractCommand::Attest(args) => attest::run(&args, out, talk),
         ContractCommand::Verify(args) => attest::verify_file(&args, out, talk),
         ContractCommand::CanFailover(args) => failover::run(&args, out, talk),

@@ -21,6 +21,7 @@
 
 mod axis;
 mod compare;
+mod format;
 mod markdown;
 mod model;
 mod page;
@@ -28,6 +29,7 @@ mod plot;
 mod plot_model;
 
 pub use compare::Compare;
+pub use format::{SheetFormat, UnknownSheetFormat, render};
 pub use markdown::markdown;
 pub use model::{Block, Entry, Fact, Grid, GridRow, Section, Sheet, Square, Table, Tone};
 pub use page::html;

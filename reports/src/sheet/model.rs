@@ -228,6 +228,13 @@ impl Section {
         self.block(Block::Fold { summary: summary.into(), blocks })
     }
 
+    /// Adds pairs of texts to compare.
+    #[must_use]
+    pub fn blocks(mut self, pairs: impl IntoIterator<Item = Compare>) -> Self {
+        self.blocks.extend(pairs.into_iter().map(Block::Compare));
+        self
+    }
+
     /// Adds any block.
     #[must_use]
     pub fn block(mut self, block: Block) -> Self {

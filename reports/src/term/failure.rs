@@ -9,6 +9,9 @@ use crate::{
 /// Lines of a timeline that leave room on one screen for what stands around it.
 const ROWS: usize = 16;
 
+/// Further broken promises that are told with their sentences; of more, the last line has the names.
+const OTHERS: usize = 3;
+
 /// The screen for a cell that isn't green: what broke in one sentence, what happened, how to see it again.
 pub(super) fn screen(cell: &Cell, width: usize, all: bool, paint: Paint) -> Vec<String> {
     let mut lines = Vec::new();
@@ -27,9 +30,15 @@ pub(super) fn screen(cell: &Cell, width: usize, all: bool, paint: Paint) -> Vec<
     }
     if let Some(first) = first_broken(cell) {
         lines.extend(where_asked(cell, first, width, paint));
-        for other in broken(cell).skip(1) {
+        let others: Vec<&Promise> = broken(cell).skip(1).collect();
+        let told = if all || others.len() <= OTHERS { others.len() } else { OTHERS - 1 };
+        for other in &others[..told] {
             let text = format!("also broken: {}: {}", other.name, other.sentence);
             lines.extend(wrapped(&text, width, "  ", "    "));
+        }
+        if told < others.len() {
+            let names: Vec<&str> = others[told..].iter().map(|other| other.name.as_str()).collect();
+            lines.extend(wrapped(&format!("also broken: {}", names.join(", ")), width, "  ", "    "));
         }
     }
     if let Some(timeline) =
