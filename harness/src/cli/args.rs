@@ -387,6 +387,9 @@ pub struct TargetArgs {
     /// Which target file: only `reference` is built in
     #[arg(long, value_name = "NAME", default_value = "reference")]
     pub print: String,
+    /// The page of a profile instead, or of `all`: what it promises, where that is documented, what it widens
+    #[arg(long, value_name = "NAME", conflicts_with = "print")]
+    pub profile: Option<String>,
 }
 
 /// `onejob calibrate`

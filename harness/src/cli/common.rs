@@ -162,7 +162,15 @@ impl Ground {
             let mut placeholders =
                 Placeholders::of(target, &program, &std::collections::BTreeMap::new(), &[]);
             placeholders.set("database.url", url);
-            migrated(&placeholders.argv(&command.migrate)?).await
+            for name in target.provider.iter().flat_map(|provider| &provider.names) {
+                // Nobody is called while a database is prepared; the service's own settings may want an address.
+                placeholders.set(format!("provider.{name}.url"), "http://127.0.0.1:9");
+            }
+            let mut env = Vec::new();
+            for (name, value) in &command.env {
+                env.push((name.clone(), placeholders.text(value)?));
+            }
+            migrated(&placeholders.argv(&command.migrate)?, &env, command.folder.as_deref()).await
         };
         let template = databases.template("target", migrate).await?;
         Ok(Self { server: Some(server), databases: Some(databases), template: Some(template) })
@@ -182,20 +190,22 @@ impl Ground {
     }
 }
 
-/// Runs the target's own migrations on a new database.
-async fn migrated(argv: &[String]) -> Result<(), Fault> {
+/// Runs the target's own migrations on a new database, where and as the service itself runs.
+async fn migrated(argv: &[String], env: &[(String, String)], folder: Option<&str>) -> Result<(), Fault> {
     let [program, arguments @ ..] = argv else { return Ok(()) };
-    let output =
-        tokio::process::Command::new(program).args(arguments).kill_on_drop(true).output().await.map_err(
-            |error| {
-                Fault::new(
-                    Code::TargetProgram,
-                    format!("`migrate` of [target.command] can't be started: `{program}`"),
-                    "it is a list of program and arguments; no shell is involved",
-                )
-                .because(error)
-            },
-        )?;
+    let mut command = tokio::process::Command::new(program);
+    command.args(arguments).envs(env.iter().map(|(name, value)| (name, value))).kill_on_drop(true);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    let output = command.output().await.map_err(|error| {
+        Fault::new(
+            Code::TargetProgram,
+            format!("`migrate` of [target.command] can't be started: `{program}`"),
+            "it is a list of program and arguments; no shell is involved",
+        )
+        .because(error)
+    })?;
     if output.status.success() {
         return Ok(());
     }

@@ -22,7 +22,7 @@ use super::{
     store::Store,
 };
 use crate::{
-    engine::{self, Grounds, NoBaseline, Options, PlannedCell, Selection, frame, plan},
+    engine::{self, Grounds, NoBaseline, Options, PlannedCell, Selection, frame, plan, promised, undoubled},
     fail::{Code, Fault},
     target::TargetFile,
 };
@@ -39,7 +39,10 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
         shard: args.shard,
         only: if args.last_failed { Some(store.last_failed()?) } else { None },
     };
-    let planned = plan(load(&args.scenarios)?, &selection, &target.capabilities(), &target.settings);
+    let capabilities = target.capabilities();
+    let cells = undoubled(load(&args.scenarios)?, &capabilities);
+    let planned = plan(cells, &selection, &capabilities, &target.settings);
+    let planned = promised(planned, &target.promises());
     if planned.is_empty() {
         eprintln!("nothing is selected: `onejob list` shows the scenarios");
         return Ok(ExitCode::NothingSelected);

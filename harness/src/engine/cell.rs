@@ -70,8 +70,9 @@ async fn rounds(grounds: &Grounds, planned: &PlannedCell, world: &Arc<World>) ->
             wall_us: Recorder::wall_us(&world.recorder),
         },
     );
+    let form = grounds.target.promises().key.form;
     for number in 1..=scenario.rounds {
-        let fresh = Fresh::of(&grounds.run_id, &planned.name(), number, scenario);
+        let fresh = Fresh::of(&grounds.run_id, &planned.name(), number, scenario, form);
         Round::new(world.clone(), scenario, number, fresh)?.play().await?;
     }
     Ok(())

@@ -13,8 +13,8 @@ use tokio::{
 use super::{request::Outgoing, world::World};
 use crate::{
     fail::{Code, Fault},
-    gate::{LockGate, Opening, Outcome, Patience, Timing, Watch, arrive_h1, arrive_h2},
-    history::Kind,
+    gate::{Hold, LockGate, Opening, Outcome, Patience, Timing, Watch, arrive_h1, arrive_h2},
+    history::{Answer, Event, Kind, LEAKED},
     target::{Http, read_answer},
 };
 
@@ -65,7 +65,14 @@ fn ended(world: &World, round: u32, out: &Outgoing, outcome: &Outcome) -> Result
             let body = hidden(world, &raw.body);
             let hide = |(name, value): &(String, String)| (name.clone(), world.secrets.redact(value));
             let headers: Vec<_> = raw.headers.iter().map(hide).collect();
-            let answer = read_answer(&out.operation, states, raw.status, &headers, &body)?;
+            let mut answer = read_answer(&out.operation, states, raw.status, &headers, &body)?;
+            if world.snapshots && world.recorder.look(|events| is_duplicate(events, round, out)) {
+                // What was played back was true once. Only which job it was is for ever.
+                answer = Answer { state: None, result: None, version: None, winner: None, ..answer };
+            }
+            if raw.status >= 400 && leaks(world, &raw.body, &raw.headers) {
+                answer.fields.insert(LEAKED.to_owned(), "***".to_owned());
+            }
             world.recorder.record_at(raw.done_at, round, Kind::Answered { request: out.id, answer });
         }
         Err(loss) => {
@@ -74,6 +81,37 @@ fn ended(world: &World, round: u32, out: &Outgoing, outcome: &Outcome) -> Result
         }
     }
     Ok(())
+}
+
+/// Whether an earlier submit of the round had the same owner and key.
+fn is_duplicate(events: &[Event], round: u32, out: &Outgoing) -> bool {
+    out.verb == "submit"
+        && out.key.is_some()
+        && events.iter().filter(|event| event.round == round).any(|event| match &event.kind {
+            Kind::Sent { request, verb, owner, key, .. } => {
+                *request < out.id && verb == "submit" && *owner == out.owner && *key == out.key
+            }
+            _ => false,
+        })
+}
+
+/// Whether requests of the step came through an earlier gate without the bytes that it held back.
+fn was_early(events: &[Event], of: &str) -> bool {
+    events.iter().any(|event| match &event.kind {
+        Kind::GateOpened { step, early, .. } => step == of && *early > 0,
+        _ => false,
+    })
+}
+
+/// Shorter values are words that an answer may hold by chance.
+const SECRET_LENGTH: usize = 8;
+
+/// Whether an answer holds a value that the target file calls secret.
+fn leaks(world: &World, body: &[u8], headers: &[(String, String)]) -> bool {
+    world.secrets.values().iter().filter(|secret| secret.len() >= SECRET_LENGTH).any(|secret| {
+        body.windows(secret.len()).any(|window| window == secret.as_bytes())
+            || headers.iter().any(|(_, value)| value.contains(secret.as_str()))
+    })
 }
 
 /// A body without secrets. One without any is taken as it is, byte by byte.
@@ -223,7 +261,10 @@ pub(super) async fn at_once(
     // One connection, or one listener: requests that are to arrive together go to one replica.
     let origin = first.client.origin().clone();
     let requests: Vec<_> = outgoing.iter().map(|out| out.prepared.clone()).collect();
-    let timing = Timing { within: world.target.target.answer_within.0, ..Timing::default() };
+    // A service that answered before it had the whole request has to be kept from the end of the head.
+    let by_the_head = world.recorder.look(|events| was_early(events, &step));
+    let hold = if by_the_head { Hold::HeadsEnd } else { Hold::LastByte };
+    let timing = Timing { within: world.target.target.answer_within.0, hold, ..Timing::default() };
     let teller = Arc::new(Teller { world, round, step, gate, outgoing, misfit: Mutex::new(None) });
     let watch: Arc<dyn Watch> = teller.clone();
     if h2 {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::scenario::Scenario;
+use crate::{scenario::Scenario, target::Form};
 
 /// The fresh values of a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +21,12 @@ pub(super) struct Fresh {
 impl Fresh {
     /// Makes them from what identifies the round; the same identity gives the same values.
     #[must_use]
-    pub(super) fn of(run: &str, cell: &str, round: u32, scenario: &Scenario) -> Self {
+    pub(super) fn of(run: &str, cell: &str, round: u32, scenario: &Scenario, form: Form) -> Self {
         let stem = hex(&format!("{run}\0{cell}\0{round}"));
         let steps = || scenario.step.iter().map(|step| &step.with);
         let keys = steps()
             .filter_map(|with| with.key.as_ref())
-            .map(|name| (name.clone(), format!("oj-{stem}-{name}")))
+            .map(|name| (name.clone(), key(&stem, name, form)))
             .collect();
         let markers = steps()
             .filter_map(|with| with.payload.as_ref())
@@ -39,6 +39,17 @@ impl Fresh {
     #[must_use]
     pub(super) fn payload(&self, name: &str) -> Value {
         json!({ "text": self.markers.get(name) })
+    }
+}
+
+fn key(stem: &str, name: &str, form: Form) -> String {
+    match form {
+        Form::VisibleAscii => format!("oj-{stem}-{name}"),
+        Form::Uuid => {
+            let digest = Sha256::digest(format!("{stem}\0{name}"));
+            let bytes: [u8; 16] = std::array::from_fn(|at| digest[at]);
+            uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
+        }
     }
 }
 
@@ -69,9 +80,11 @@ mod tests {
             with = { key = "K", payload = "P11" }
         "#;
         let scenario: Scenario = toml::from_str(text).expect("a scenario");
-        let fresh = Fresh::of("run", "cell", 1, &scenario);
+        let fresh = Fresh::of("run", "cell", 1, &scenario, Form::VisibleAscii);
         assert!(!fresh.markers["P11"].contains(&fresh.markers["P1"]));
-        assert_ne!(fresh.keys, Fresh::of("run", "cell", 2, &scenario).keys);
-        assert_ne!(fresh.keys, Fresh::of("another run", "cell", 1, &scenario).keys);
+        assert_ne!(fresh.keys, Fresh::of("run", "cell", 2, &scenario, Form::VisibleAscii).keys);
+        assert_ne!(fresh.keys, Fresh::of("another run", "cell", 1, &scenario, Form::VisibleAscii).keys);
+        let uuids = Fresh::of("run", "cell", 1, &scenario, Form::Uuid).keys;
+        assert_eq!(uuid::Uuid::parse_str(&uuids["K"]).expect("a UUID").get_version_num(), 4);
     }
 }

@@ -7,6 +7,9 @@ use crate::{
     target::TargetFile,
 };
 
+/// Stands for a free port until the process is started.
+pub(super) const PORT: &str = "{port}";
+
 /// What the placeholders of a command stand for in one cell.
 #[derive(Debug, Clone, Default)]
 pub struct Placeholders {
@@ -24,6 +27,8 @@ impl Placeholders {
         defects: &[String],
     ) -> Self {
         let mut values = BTreeMap::from([("onejob".to_owned(), program.display().to_string())]);
+        // Each process gets a port of its own, when it is started.
+        values.insert("port".to_owned(), PORT.to_owned());
         for owner in &file.owner {
             if let Some(token) = &owner.token {
                 values.insert(format!("owner.{}.token", owner.name), token.clone());

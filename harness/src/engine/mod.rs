@@ -18,6 +18,8 @@ mod request;
 mod round;
 mod run;
 mod service;
+mod undoubled;
+mod widen;
 mod wiring;
 mod world;
 
@@ -27,4 +29,6 @@ pub use launch::Placeholders;
 pub use plan::{PlannedCell, Selection, name_of, plan, shuffled};
 pub use run::{Keep, Options, forgive, frame, run};
 pub use service::{Launch, Replica};
+pub use undoubled::undoubled;
+pub use widen::promised;
 pub use world::{Grounds, World};

@@ -17,7 +17,10 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::ready::{self, NotReady};
+use super::{
+    launch::PORT,
+    ready::{self, NotReady},
+};
 use crate::{
     fail::{Code, Fault},
     leash::Leash,
@@ -101,8 +104,9 @@ impl Launch {
     pub async fn start(&self, leash: &Leash) -> Result<Replica, Fault> {
         let within = self.ready.as_ref().map_or(START_WITHIN, |ready| ready.within.0);
         let deadline = Instant::now() + within;
-        let mut replica = self.spawn(leash)?;
-        replica.base = match (&self.address, &self.base) {
+        let launch = self.at_a_port()?;
+        let mut replica = launch.spawn(leash)?;
+        replica.base = match (&launch.address, &launch.base) {
             (Some(_), _) => replica.printed_address(deadline).await?,
             (None, Some(base)) => base.clone(),
             (None, None) => {
@@ -117,6 +121,32 @@ impl Launch {
             replica.become_ready(ready, deadline).await?;
         }
         Ok(replica)
+    }
+
+    /// With a free port wherever the target file has `{port}`.
+    fn at_a_port(&self) -> Result<Self, Fault> {
+        let mut launch = self.clone();
+        let env = self.env.iter().map(|(_, value)| value);
+        if !self.argv.iter().chain(env).chain(&self.base).any(|text| text.contains(PORT)) {
+            return Ok(launch);
+        }
+        // Let go before the service takes it: the kernel hands ports out in turn, so nobody else gets it meanwhile.
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .and_then(|listener| listener.local_addr())
+            .map_err(|error| {
+                Fault::new(
+                    Code::TargetProgram,
+                    "there is no free port for the service",
+                    "close some connections",
+                )
+                .because(error)
+            })?
+            .port();
+        let env = launch.env.iter_mut().map(|(_, value)| value);
+        for text in launch.argv.iter_mut().chain(env).chain(&mut launch.base) {
+            *text = text.replace(PORT, &port.to_string());
+        }
+        Ok(launch)
     }
 
     fn spawn(&self, leash: &Leash) -> Result<Replica, Fault> {

@@ -27,7 +27,7 @@ use crate::{
     leash::Leash,
     postgres::{Database, Template},
     scenario::Scenario,
-    target::{Hidden, Owner, TargetFile},
+    target::{Hidden, OnReplay, Owner, TargetFile},
 };
 
 /// What is the same for all cells of a run.
@@ -68,6 +68,8 @@ pub struct World {
     pub(super) proof: Option<Proof>,
     /// Faults that are in force.
     pub(super) standing: tokio::sync::Mutex<Standing>,
+    /// Whether a duplicate is told the first answer, which says nothing about now.
+    pub snapshots: bool,
     /// How to start another.
     pub launch: Option<Launch>,
     /// Whose they are.
@@ -160,6 +162,7 @@ impl World {
             clients.push(Reach::new(&target, base, wiring.client).await?);
         }
         Ok(Arc::new(Self {
+            snapshots: target.promises().replay.answer == OnReplay::Snapshot,
             target,
             recorder,
             double,

@@ -36,7 +36,17 @@ pub struct Arrival {
     pub opening: Opening,
 }
 
-/// How long a gate takes.
+/// How much of a request is held back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// The last byte: a service that reads whole requests has nothing left to read but that.
+    #[default]
+    LastByte,
+    /// The end of the head and all of the body, where that is short: for services that answer by the head alone.
+    HeadsEnd,
+}
+
+/// How long a gate takes, and what it holds back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// How long an answer that comes too early is waited for before the gate opens. It also gives the service the time to
@@ -44,11 +54,13 @@ pub struct Timing {
     pub settle: Duration,
     /// The most that all of it may take: connecting, sending, and the answers.
     pub within: Duration,
+    /// How much of each request is held back, over HTTP/1.1.
+    pub hold: Hold,
 }
 
 impl Default for Timing {
     fn default() -> Self {
-        Self { settle: Duration::from_millis(2), within: Duration::from_secs(10) }
+        Self { settle: Duration::from_millis(2), within: Duration::from_secs(10), hold: Hold::LastByte }
     }
 }
 

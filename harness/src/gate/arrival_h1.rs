@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{
     Arrival, ArrivalError, Loss, Origin, Outcome, Prepared, Timing, Watch,
-    arrival::{Opening, apart, count},
+    arrival::{Hold, Opening, apart, count},
     client::{read, unsendable},
     wire::{self, AnswerReader},
 };
@@ -38,8 +38,8 @@ async fn run(
 ) -> Result<Arrival, ArrivalError> {
     let deadline = Instant::now() + timing.within;
     let numbered = || requests.iter().enumerate();
-    let lanes =
-        numbered().map(|(index, request)| Lane::open(origin, index, requests.len(), request, deadline));
+    let lanes = numbered()
+        .map(|(index, request)| Lane::open(origin, (index, requests.len()), request, timing.hold, deadline));
     let mut lanes = try_join_all(lanes).await?;
 
     join_all(lanes.iter_mut().map(|lane| lane.send_all_but_last(watch, deadline))).await;
@@ -80,8 +80,10 @@ struct Lane {
     index: usize,
     stream: TcpStream,
     bytes: Vec<u8>,
-    /// Nothing left to send.
-    whole: bool,
+    /// Where what is held back begins.
+    held: usize,
+    /// How much of what is held back is sent.
+    released: usize,
     reader: AnswerReader,
     outcome: Option<Outcome>,
 }
@@ -89,9 +91,9 @@ struct Lane {
 impl Lane {
     async fn open(
         origin: &Origin,
-        index: usize,
-        of: usize,
+        (index, of): (usize, usize),
         request: &Prepared,
+        hold: Hold,
         deadline: Instant,
     ) -> Result<Self, ArrivalError> {
         let bytes = wire::serialise(request, origin)
@@ -107,15 +109,16 @@ impl Lane {
             .map_err(|_| failed(Loss::timeout("connecting")))?
             .map_err(|error: std::io::Error| failed(Loss::connecting(&error)))?;
         let reader = AnswerReader::new(&request.method);
-        Ok(Self { index, stream, bytes, whole: false, reader, outcome: None })
+        let rest = held_from(&bytes, hold);
+        Ok(Self { index, stream, bytes, held: rest, released: 0, reader, outcome: None })
     }
 
     /// Writes while it listens, so that a service that answers instead of reading can't stop the gate.
     async fn send_all_but_last(&mut self, watch: &dyn Watch, deadline: Instant) {
         watch.sent(self.index);
-        let Self { stream, bytes, reader, .. } = self;
+        let Self { stream, bytes, held, reader, .. } = self;
         let (mut from, mut to) = stream.split();
-        let most = &bytes[..bytes.len() - 1];
+        let most = &bytes[..*held];
         let outcome = tokio::select! {
             biased;
             written = timeout_at(deadline, to.write_all(most)) => match written {
@@ -132,10 +135,9 @@ impl Lane {
         self.outcome.is_some() || self.reader.began()
     }
 
-    /// Nothing is awaited here: the next lane's byte follows at once.
+    /// Nothing is awaited here: the next lane's bytes follow at once.
     fn send_last(&mut self) {
-        let last = &self.bytes[self.bytes.len() - 1..];
-        self.whole = self.stream.try_write(last).is_ok_and(|wrote| wrote == 1);
+        self.released = self.stream.try_write(&self.bytes[self.held..]).unwrap_or(0);
     }
 
     async fn listen(&mut self, watch: &dyn Watch) {
@@ -144,11 +146,10 @@ impl Lane {
     }
 
     async fn finish(&mut self, watch: &dyn Watch) {
-        if !self.whole {
-            // The socket was full, or is broken: then the reading tells how.
-            let last = self.bytes[self.bytes.len() - 1..].to_vec();
-            let _ = self.stream.write_all(&last).await;
-            self.whole = true;
+        // The socket was full, or is broken: then the reading tells how.
+        let rest = &self.bytes[self.held + self.released..];
+        if !rest.is_empty() {
+            let _ = self.stream.write_all(rest).await;
         }
         self.listen(watch).await;
     }
@@ -156,5 +157,35 @@ impl Lane {
     fn end(&mut self, watch: &dyn Watch, outcome: Outcome) {
         watch.ended(self.index, &outcome);
         self.outcome = Some(outcome);
+    }
+}
+
+/// As much as one segment takes on any line: what is released in one piece arrives in one piece.
+const SHORT: usize = 1024;
+
+fn held_from(bytes: &[u8], hold: Hold) -> usize {
+    let last = bytes.len() - 1;
+    match hold {
+        Hold::LastByte => last,
+        Hold::HeadsEnd => {
+            let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(last, |at| at + 3);
+            if bytes.len() - end <= SHORT { end } else { last }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heads_end_is_held_back_with_a_short_body_and_only_then() {
+        let short = b"POST / HTTP/1.1\r\nhost: h\r\n\r\n{}";
+        assert_eq!(&short[held_from(short, Hold::HeadsEnd)..], b"\n{}");
+        assert_eq!(&short[held_from(short, Hold::LastByte)..], b"}");
+        let long = [short.as_slice(), &[b' '; 2 * SHORT]].concat();
+        assert_eq!(held_from(&long, Hold::HeadsEnd), long.len() - 1);
+        let bodiless = b"GET / HTTP/1.1\r\nhost: h\r\n\r\n";
+        assert_eq!(&bodiless[held_from(bodiless, Hold::HeadsEnd)..], b"\n");
     }
 }

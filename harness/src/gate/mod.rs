@@ -12,7 +12,7 @@ mod origin;
 mod streams;
 mod wire;
 
-pub use arrival::{Arrival, ArrivalError, Opening, Timing, Unwatched, Watch};
+pub use arrival::{Arrival, ArrivalError, Hold, Opening, Timing, Unwatched, Watch};
 pub use arrival_h1::arrive_h1;
 pub use arrival_h2::arrive_h2;
 pub use client::{Client, Lane, Protocol};

@@ -252,6 +252,9 @@ pub struct Answer {
     pub body: String,
 }
 
+/// The further field of an answer that holds a value which the target file calls secret; the value itself is hidden.
+pub const LEAKED: &str = "leaked secret";
+
 /// How a request was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -3,5 +3,5 @@
 mod event;
 mod recorder;
 
-pub use event::{Answer, CallEnd, CallId, Event, HISTORY_VERSION, Kind, Lost, RequestId};
+pub use event::{Answer, CallEnd, CallId, Event, HISTORY_VERSION, Kind, LEAKED, Lost, RequestId};
 pub use recorder::{DidNotHappen, Recorder};

@@ -2,7 +2,8 @@
 
 use onejob_reports::model::Outcome;
 
-use super::{Judgement, View, judgement::listed};
+use super::{Judgement, View, judgement::listed, view::Request};
+use crate::history::LEAKED;
 
 /// At most one effect for each owner and key.
 #[must_use]
@@ -189,6 +190,22 @@ pub(super) fn no_forbidden_call(view: &View) -> Judgement {
     )
 }
 
+/// An error tells nobody a secret. Nothing where none does: whoever has told no secret has proven nothing.
+#[must_use]
+pub(super) fn secret_told(view: &View) -> Option<Judgement> {
+    let told = |request: &&Request| request.answer().is_some_and(|answer| answer.fields.contains_key(LEAKED));
+    let request = view.requests.iter().find(told)?;
+    let status = request.answer().map_or(0, |answer| answer.status);
+    Some(Judgement::broke(
+        "no-secret-told",
+        format!(
+            "{} was answered with {status}, and the answer holds a secret of the target file.",
+            request.step
+        ),
+        request.end.iter().map(|end| end.seq).collect(),
+    ))
+}
+
 /// All of them, in the order in which a reader wants them. `effects_bounded` leaves out the first: the scenario gave a
 /// bound of its own.
 #[must_use]
@@ -196,6 +213,7 @@ pub(super) fn all(view: &View, effects_bounded: bool, expected: &[u16]) -> Vec<J
     let mut judgements =
         vec![one_job(view), no_lost_intent(view), no_server_error(view, expected), final_state(view)];
     judgements.push(no_forbidden_call(view));
+    judgements.extend(secret_told(view));
     if !effects_bounded {
         judgements.insert(0, one_effect(view));
     }

@@ -22,6 +22,7 @@ pub(super) const KIND: Kind = Kind {
         ("States", "`[target.states]`"),
         ("ProviderSection", "`[provider]`"),
         ("FailoverSection", "`[failover]`"),
+        ("Promises", "`[promises]`"),
     ],
     schema: super::schema,
 };

@@ -18,7 +18,13 @@ pub fn load_str(name: &str, content: &str) -> Result<TargetFile, Fault> {
 
 /// Reads a target file, with variables from the environment.
 pub fn load_file(path: &Path) -> Result<TargetFile, Fault> {
-    load_str(&path.display().to_string(), &read_text(&KIND, path)?)
+    let mut file = load_str(&path.display().to_string(), &read_text(&KIND, path)?)?;
+    if let (Some(command), Some(beside)) = (&mut file.target.command, path.parent()) {
+        // A file in the working folder has a parent without a name.
+        let folder = command.folder.take().map(|folder| beside.join(folder).display().to_string());
+        command.folder = folder.filter(|folder| !folder.is_empty());
+    }
+    Ok(file)
 }
 
 /// The built-in target: the reference service.

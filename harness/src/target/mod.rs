@@ -9,6 +9,7 @@ mod misfit;
 mod model;
 pub(crate) mod pointer;
 mod profile;
+mod promises;
 mod read;
 mod render;
 mod schema;
@@ -21,6 +22,11 @@ pub use misfit::Misfit;
 pub use model::{
     Command, Database, FailoverSection, Http, ListOperation, Operation, Owner, ProviderSection, Ready,
     States, Target, TargetFile,
+};
+pub use profile::{profile, profile_page, profiles};
+pub use promises::{
+    Form, InFlight, Key, Mismatch, Missing, OnFlight, OnMismatch, OnMissing, OnReplay, Promises, Refusals,
+    Replay, Retention, Scope,
 };
 pub use read::{known_state, read_answer, state_of};
 pub use render::{Rendered, overlay, render};

@@ -5,13 +5,16 @@
 //! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`, `{trace}`. Of the command: `{onejob}` (this program), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
 //! `{owner.NAME.token}`, `{failover.contract}`, `{failover.providers}`, `{failover.attestations}`, `{failover.trust}`,
 //! `{defects}`.
+//! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`. Of the command: `{onejob}` (this program), `{port}` (a free
+//! one for each process; in `base` too), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
+//! `{owner.NAME.token}`, `{defects}`.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Hidden;
+use super::{Hidden, Promises};
 use crate::scenario::{Capability, Span};
 
 /// A target file.
@@ -32,6 +35,9 @@ pub struct TargetFile {
     /// What lets the service move a job to another provider on its own.
     #[serde(default)]
     pub failover: Option<FailoverSection>,
+    /// What the service promises about keys, where `profile = "custom"`.
+    #[serde(default)]
+    pub promises: Option<Promises>,
     /// Secret values that were put into the file when it was read. Never written.
     #[serde(skip)]
     #[schemars(skip)]
@@ -44,7 +50,8 @@ pub struct TargetFile {
 pub struct Target {
     /// Name, for reports.
     pub name: String,
-    /// The declared choices: `job`, `ietf`, ...
+    /// The declared choices: `job`, `ietf`, `stripe`, ...; `onejob target --profile NAME` shows each. `custom` takes
+    /// those in `[promises]`.
     #[serde(default = "job")]
     pub profile: String,
     /// Base URLs of the running replicas. Empty where `[target.command]` starts the service and prints its address.

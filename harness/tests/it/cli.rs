@@ -44,6 +44,33 @@ fn answering(answer: &'static [u8]) -> String {
     format!("http://{address}")
 }
 
+/// A server that answers a request with a key in one way and one without in another.
+fn answering_by_key(keyed: &'static str, keyless: &'static str) -> String {
+    use std::io::Write as _;
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            let mut seen = Vec::new();
+            let mut buffer = [0; 4096];
+            while !seen.windows(4).any(|window| window == b"\r\n\r\n") {
+                match stream.read(&mut buffer) {
+                    Ok(read) if read > 0 => seen.extend_from_slice(&buffer[..read]),
+                    _ => break,
+                }
+            }
+            let has_key = String::from_utf8_lossy(&seen).to_lowercase().contains("idempotency-key:");
+            let (status, body) = if has_key { ("201 Created", keyed) } else { ("400 Bad Request", keyless) };
+            let head = "content-type: application/json\r\nconnection: close";
+            let length = body.len();
+            let _ = write!(stream, "HTTP/1.1 {status}\r\n{head}\r\ncontent-length: {length}\r\n\r\n{body}");
+        }
+    });
+    format!("http://{address}")
+}
+
 fn running_at(base: &str) -> String {
     let whole = target("", "").replace("name = \"t\"", &format!("name = \"t\"\nbase = [\"{base}\"]"));
     let of_command =
@@ -463,6 +490,68 @@ fn a_secret_in_an_answer_reaches_nobody() {
     let words = target_words("echo sk-topsecret-12345 >&2; exit 3");
     let outcome = against(&words).env("API_TOKEN", "sk-topsecret-12345").run().exits(10).tells("OJ4002");
     assert!(!outcome.stderr.contains("topsecret"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_secret_in_an_error_is_a_broken_promise_and_is_not_repeated() {
+    let base = answering_by_key(
+        r#"{"id": "1", "state": "done"}"#,
+        r#"{"error": "no key in the request of sk-topsecret-12345"}"#,
+    );
+    let target = running_at(&base).replace("name = \"t\"", "name = \"t\"\nsecrets = [\"API_TOKEN\"]");
+    let target = target.replace("headers = { ", "headers = { x-token = \"${API_TOKEN}\", ");
+    let keyless = SUBMIT_ONLY.replace("key = \"K\", ", "").replace("[200, 201]", "[400]");
+    let outcome = onejob(["run", "--target", "onejob.toml", "--scenarios", "keyless.toml"])
+        .file("onejob.toml", &target)
+        .file("keyless.toml", &keyless)
+        .env("API_TOKEN", "sk-topsecret-12345")
+        .run()
+        .exits(1)
+        .prints("holds a secret of the target file");
+    assert!(
+        !outcome.stdout.contains("topsecret") && !outcome.stderr.contains("topsecret"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn a_target_that_takes_requests_and_never_answers_is_told_by_code_12() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    // Connections wait in the listener's queue, where the kernel takes them and nobody answers.
+    let target = running_at(&format!("http://{address}"));
+    let target = target.replace("name = \"t\"", "name = \"t\"\nanswer_within = \"300ms\"");
+    against(&target).run().exits(12).tells("no answer").tells("longer than it may");
+    drop(listener);
+}
+
+#[test]
+fn a_profile_has_a_page_with_its_source() {
+    onejob(["target", "--profile", "stripe"])
+        .run()
+        .exits(0)
+        .prints("https://docs.stripe.com/api/idempotent_requests")
+        .prints("A known key with another payload is refused with 400.");
+    onejob(["target", "--profile", "strip"]).run().exits(2).tells("aws-client-token");
+}
+
+#[test]
+fn a_profile_that_is_unknown_or_has_no_source_is_told_with_its_place() {
+    let with = |profile: &str, more: &str| {
+        let target = running_at("http://127.0.0.1:1");
+        format!(
+            "{}\n{more}",
+            target.replace("name = \"t\"", &format!("name = \"t\"\nprofile = \"{profile}\""))
+        )
+    };
+    against(&with("strip", "")).run().exits(2).tells("onejob.toml:3").tells("did you mean `stripe`?");
+    against(&with("custom", "")).run().exits(2).tells("[promises]");
+    against(&with("custom", "[promises]\nsource = \"hearsay\"")).run().exits(2).tells("nobody has published");
+    against(&with("ietf", "[promises]\nsource = \"https://example.org\""))
+        .run()
+        .exits(2)
+        .tells("has its own");
 }
 
 fn target_words(start: &str) -> String {

@@ -381,7 +381,7 @@ async fn a_service_that_never_answers_ends_with_the_time_and_not_later() {
         std::future::pending::<()>().await;
     })
     .await;
-    let timing = Timing { settle: Duration::ZERO, within: Duration::from_millis(100) };
+    let timing = Timing { settle: Duration::ZERO, within: Duration::from_millis(100), ..Timing::default() };
     let arrival = arrive_h1(&silent, vec![post("/", "x"); 2], timing, Unwatched::shared()).await.unwrap();
     let how: Vec<_> = arrival.outcomes.iter().map(|outcome| outcome.as_ref().unwrap_err().how).collect();
     assert_eq!(how, [Lost::Timeout; 2]);

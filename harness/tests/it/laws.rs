@@ -1,6 +1,7 @@
 //! Every law with a history that satisfies it and one that breaks it; every witness seen and missed.
 
 use onejob::{
+    history::LEAKED,
     law::{View, judge},
     scenario::Scenario,
 };
@@ -127,6 +128,18 @@ fn a_service_may_say_that_it_is_busy_if_it_says_when_to_come_again() {
 #[test]
 fn a_fault_of_ours_excuses_server_errors_after_it() {
     holds("", "no-server-error", one_job().fault("cut").created("again", answer(503)));
+}
+
+#[test]
+fn an_error_tells_nobody_a_secret() {
+    let telling = |status| {
+        let mut answer = answer(status);
+        answer.fields.insert(LEAKED.to_owned(), "***".to_owned());
+        one_job().created("again", answer)
+    };
+    breaks("", "no-secret-told", telling(403), "answered with 403, and the answer holds a secret");
+    let discreet = judge(&scenario(""), &[one_job().created("again", answer(403)).view()]);
+    assert!(discreet.promises.iter().all(|(promise, _)| promise.name != "no-secret-told"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
 
 fn command(file: &TargetFile, findings: &mut Findings) {
     let Some(command) = &file.target.command else { return };
-    let mut there = vec!["onejob".to_owned(), "database.url".to_owned()];
+    let mut there = vec!["onejob".to_owned(), "port".to_owned(), "database.url".to_owned()];
     there.extend(file.settings.keys().map(|name| format!("settings.{name}")));
     let providers = file.provider.iter().flat_map(|provider| &provider.names);
     there.extend(providers.map(|name| format!("provider.{name}.url")));

@@ -3,13 +3,13 @@
 use regex::Regex;
 
 use super::{
-    super::{Command, TargetFile},
+    super::{
+        Command, TargetFile,
+        profile::{CUSTOM, profiles},
+    },
     finding::Findings,
 };
 use crate::{fail::Code, scenario::document::nearest};
-
-/// The declared choices that the laws know.
-const PROFILES: [&str; 4] = ["job", "ietf", "stripe", "replay-snapshot"];
 
 pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
     let target = &file.target;
@@ -21,14 +21,7 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
             "reports need one",
         );
     }
-    if !PROFILES.contains(&target.profile.as_str()) {
-        let message = format!("there is no profile `{}`", target.profile);
-        let help = match nearest(&target.profile, PROFILES) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("there are: {}", PROFILES.join(", ")),
-        };
-        findings.add(Code::TargetWrongValue, ["target".into(), "profile".into()], message, help);
-    }
+    self::profile(file, findings);
     for (index, base) in target.base.iter().enumerate() {
         let rest = base.strip_prefix("http://").or_else(|| base.strip_prefix("https://"));
         if rest.is_none_or(|rest| {
@@ -68,6 +61,39 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
         );
     }
     database(file, findings);
+}
+
+/// The profile is known, and a custom one says what it promises and where.
+fn profile(file: &TargetFile, findings: &mut Findings) {
+    let name = file.target.profile.as_str();
+    let known = profiles();
+    let at = ["target".into(), "profile".into()];
+    if !known.contains(&name) {
+        let help = match nearest(name, known.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("there are: {}", known.join(", ")),
+        };
+        findings.add(Code::TargetWrongValue, at, format!("there is no profile `{name}`"), help);
+        return;
+    }
+    match &file.promises {
+        None if name == CUSTOM => {
+            let message = "the profile `custom` needs a section `[promises]`";
+            let help = "say what differs from `onejob target --profile job`, and in `source` where that is documented";
+            findings.add(Code::TargetIncomplete, at, message, help);
+        }
+        Some(_) if name != CUSTOM => {
+            let message = format!("`[promises]` is there, and the profile is `{name}`, which has its own");
+            findings.add(Code::TargetWrongValue, at, message, "take it out, or say `profile = \"custom\"`");
+        }
+        Some(promises) if !promises.source.starts_with("http") => {
+            let path = ["promises".into(), "source".into()];
+            let message = "a promise that nobody has published can't be relied upon";
+            let help = "give the address of the service's documentation, like `https://example.org/docs/idempotency`";
+            findings.add(Code::TargetWrongValue, path, message, help);
+        }
+        _ => {}
+    }
 }
 
 fn command(command: &Command, must_tell: bool, findings: &mut Findings) {
