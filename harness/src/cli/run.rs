@@ -40,7 +40,7 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
         only: if args.last_failed { Some(store.last_failed()?) } else { None },
     };
     let capabilities = target.capabilities();
-    let cells = undoubled(load(&args.scenarios)?, &capabilities);
+    let cells = undoubled(load(&args.scenarios)?, &capabilities, target.counts_effects());
     let planned = plan(cells, &selection, &capabilities, &target.settings);
     let planned = promised(planned, &target.promises());
     if planned.is_empty() {

@@ -11,6 +11,7 @@ use tokio::{
 };
 
 use super::{
+    effects,
     exchange::exchange,
     fresh::Fresh,
     request::{About, prepare},
@@ -78,7 +79,8 @@ pub(super) async fn close(
             world.recorder.record(round, kept);
         }
     }
-    count_rows(world, round, &view).await
+    count_rows(world, round, &view).await?;
+    effects::count(world, round).await
 }
 
 type Entry = BTreeMap<String, String>;
@@ -184,22 +186,44 @@ async fn list(
     Ok(entries.iter().map(fields).collect())
 }
 
+/// The values of the round's keys by their names.
+pub(super) fn keys_of(world: &World, round: u32) -> BTreeMap<String, String> {
+    let found = world.recorder.look(|events| {
+        events.iter().find_map(|event| match &event.kind {
+            Kind::RoundStarted { keys, .. } if event.round == round => Some(keys.clone()),
+            _ => None,
+        })
+    });
+    found.unwrap_or_default()
+}
+
 async fn count_rows(world: &World, round: u32, view: &View) -> Result<(), Fault> {
     let database = world.target.target.database.as_ref();
     let Some(query) = database.and_then(|database| database.count_jobs.clone()) else { return Ok(()) };
     if world.database_url.is_none() {
         return Ok(());
     }
-    let keys = world.recorder.look(|events| {
-        events.iter().find_map(|event| match &event.kind {
-            Kind::RoundStarted { keys, .. } if event.round == round => Some(keys.clone()),
-            _ => None,
-        })
-    });
+    let keys = keys_of(world, round);
+    for (owner, key) in view.intents() {
+        let Some(value) = keys.get(key) else { continue };
+        let jobs = one_number(world, "count_jobs` of [target.database", &query, owner, value).await?;
+        world.recorder.record(round, Kind::Counted { owner: owner.clone(), key: key.clone(), jobs });
+    }
+    Ok(())
+}
+
+/// Asks the service's database for one integer about an owner's key. `which` is the query's place in the target file.
+pub(super) async fn one_number(
+    world: &World,
+    which: &str,
+    query: &str,
+    owner: &str,
+    key: &str,
+) -> Result<u64, Fault> {
     let failed = |error: sqlx::Error| {
         Fault::new(
             Code::DatabaseLost,
-            "the query `count_jobs` of [target.database] failed",
+            format!("the query `{which}] failed"),
             "it gets the owner's name as $1 and the key as $2, both text, and returns one integer",
         )
         .because(error)
@@ -210,15 +234,8 @@ async fn count_rows(world: &World, round: u32, view: &View) -> Result<(), Fault>
         Some(connection) => connection,
         empty => empty.insert(world.administrator().await?),
     };
-    for (owner, key) in view.intents() {
-        let Some(value) = keys.as_ref().and_then(|keys| keys.get(key)) else { continue };
-        let statement = sqlx::query(sqlx::AssertSqlSafe(query.clone())).bind(owner).bind(value);
-        let row = statement.fetch_one(&mut *connection).await.map_err(failed)?;
-        let rows: i64 = row.try_get(0).map_err(failed)?;
-        world.recorder.record(
-            round,
-            Kind::Counted { owner: owner.clone(), key: key.clone(), jobs: u64::try_from(rows).unwrap_or(0) },
-        );
-    }
-    Ok(())
+    let statement = sqlx::query(sqlx::AssertSqlSafe(query.to_owned())).bind(owner).bind(key);
+    let row = statement.fetch_one(&mut *connection).await.map_err(failed)?;
+    let number: i64 = row.try_get(0).map_err(failed)?;
+    Ok(u64::try_from(number).unwrap_or(0))
 }

@@ -5,6 +5,7 @@ mod baseline;
 mod cell;
 mod closing;
 mod delivery;
+mod effects;
 mod exchange;
 mod fault;
 mod faults;

@@ -226,6 +226,15 @@ impl Draft {
             Kind::Counted { key, jobs, .. } => {
                 self.push(event, Lane::Database, format!("key {key}"), format!("{jobs} rows"), Mark::Plain);
             }
+            Kind::EffectsCounted { key, effects, .. } => {
+                self.push(
+                    event,
+                    Lane::Service,
+                    format!("key {key}"),
+                    format!("{effects} effects"),
+                    Mark::Plain,
+                );
+            }
             Kind::Missed { step, what } => {
                 self.push(event, Lane::Harness, step, what, Mark::Unknown);
             }

@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 
 use crate::scenario::{Capability, Loaded, Reply, Scenario, Step, Verb, Witnesses};
 
-/// The cells as a target of these capabilities can play them. Those that need the double stay as they are.
+/// The cells as a target of these capabilities can play them. Those that need the double stay as they are. `counts` says
+/// whether the target counts effects itself.
 #[must_use]
-pub fn undoubled(mut cells: Vec<Loaded>, capabilities: &BTreeSet<Capability>) -> Vec<Loaded> {
+pub fn undoubled(mut cells: Vec<Loaded>, capabilities: &BTreeSet<Capability>, counts: bool) -> Vec<Loaded> {
     if !capabilities.contains(&Capability::Provider) {
         for cell in &mut cells {
-            if goes_without(&cell.scenario) {
+            if goes_without(&cell.scenario, counts) {
                 strip(&mut cell.scenario);
             }
         }
@@ -21,7 +22,7 @@ pub fn undoubled(mut cells: Vec<Loaded>, capabilities: &BTreeSet<Capability>) ->
     cells
 }
 
-fn goes_without(scenario: &Scenario) -> bool {
+fn goes_without(scenario: &Scenario, counts: bool) -> bool {
     let plain = |reply: Reply| matches!(reply, Reply::Succeed | Reply::Hold | Reply::Forbid);
     let judged = &scenario.invariants;
     let of_calls = judged.result_of_winner
@@ -38,8 +39,8 @@ fn goes_without(scenario: &Scenario) -> bool {
             .iter()
             .all(|step| step.after.is_empty() && step.with.provider.is_none() && step.meet.is_none())
         && !of_calls
-        // Where an answer was cut, only the double knows whether there was an effect that nobody was told of.
-        && scenario.step.iter().all(|step| !matches!(step.act, Verb::Fault | Verb::Heal))
+        // Where an answer was cut, somebody has to know of an effect that no answer tells of.
+        && (counts || scenario.step.iter().all(|step| !matches!(step.act, Verb::Fault | Verb::Heal)))
         && sees_no_calls(&scenario.witness)
         && nothing_is_asked_while_held(&scenario.step)
         && (judged.jobs.is_some() || scenario.step.iter().any(|step| step.expect.is_some()))
@@ -113,15 +114,15 @@ mod tests {
         raced = ["click"]
     "#;
 
-    fn played(more: &str, capabilities: &[Capability]) -> Scenario {
+    fn played(more: &str, capabilities: &[Capability], counts: bool) -> Scenario {
         let cells =
             load_str("x", &HELD.replace("MORE", more)).and_then(|file| file.cells()).expect("a scenario");
-        undoubled(cells, &capabilities.iter().copied().collect()).remove(0).scenario
+        undoubled(cells, &capabilities.iter().copied().collect(), counts).remove(0).scenario
     }
 
     #[test]
     fn clicks_that_meet_need_no_double() {
-        let scenario = played("", &[]);
+        let scenario = played("", &[], false);
         assert!(scenario.provider.is_empty());
         assert_eq!(scenario.step.len(), 1, "only the clicks are left");
         assert!(scenario.invariants.effects.is_none() && scenario.invariants.jobs.is_some());
@@ -129,20 +130,21 @@ mod tests {
 
     #[test]
     fn whoever_has_a_double_keeps_everything() {
-        assert_eq!(played("", &[Capability::Provider]).step.len(), 3);
+        assert_eq!(played("", &[Capability::Provider], false).step.len(), 3);
     }
 
     #[test]
-    fn what_a_cut_answer_hid_only_the_double_knows() {
+    fn what_a_cut_answer_hid_somebody_has_to_count() {
         let more =
             "[[step]]\ndo = \"release\"\ncall = \"first\"\n[[step]]\ndo = \"fault\"\nfault = \"client-cut\"";
-        assert_eq!(played(more, &[]).provider.len(), 2);
+        assert_eq!(played(more, &[], false).provider.len(), 2);
+        assert!(played(more, &[], true).provider.is_empty(), "or a target that counts");
     }
 
     #[test]
     fn what_is_asked_while_a_call_is_held_needs_the_double() {
         let more = "[[step]]\nid = \"again\"\ndo = \"submit\"\nwith = { key = \"K\", payload = \"P\" }\n\
                     expect = { status = [200] }";
-        assert_eq!(played(more, &[]).provider.len(), 2);
+        assert_eq!(played(more, &[], false).provider.len(), 2);
     }
 }

@@ -214,6 +214,15 @@ pub enum Kind {
         /// Rows.
         jobs: u64,
     },
+    /// How many effects the target itself counts for a key.
+    EffectsCounted {
+        /// Name of the owner.
+        owner: String,
+        /// Name of the key.
+        key: String,
+        /// Effects.
+        effects: u64,
+    },
     /// A step could not be carried out because what it waited for did not come: the situation was not produced.
     Missed {
         /// The step.

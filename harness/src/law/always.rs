@@ -27,6 +27,16 @@ pub(super) fn one_effect(view: &View) -> Judgement {
             );
         }
     }
+    if let Some((intent, (seq, effects))) = view.effects.iter().find(|(_, (_, effects))| *effects > 1) {
+        return Judgement::broke(
+            NAME,
+            format!(
+                "One intent (key {} of {}) had {effects} effects, as the target counts.",
+                intent.1, intent.0
+            ),
+            vec![*seq],
+        );
+    }
     let lost =
         view.calls.iter().filter(|call| !call.effects.is_empty() && view.intent_of(call).is_none()).count();
     if lost > 0 {

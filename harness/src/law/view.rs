@@ -176,6 +176,8 @@ pub struct View {
     pub kept: Vec<(u64, String, Option<String>)>,
     /// Rows counted by (owner, key): position and rows.
     pub counted: BTreeMap<Intent, (u64, u64)>,
+    /// Effects that the target itself counts by (owner, key): position and number.
+    pub effects: BTreeMap<Intent, (u64, u64)>,
     /// Faults that were applied, by name: position.
     pub faults: BTreeMap<String, u64>,
     /// Faults that hit, by name: position.
@@ -300,6 +302,9 @@ impl View {
             Kind::Kept { job, result, .. } => self.kept.push((seq, job.clone(), result.clone())),
             Kind::Counted { owner, key, jobs } => {
                 self.counted.insert((owner.clone(), key.clone()), (seq, *jobs));
+            }
+            Kind::EffectsCounted { owner, key, effects } => {
+                self.effects.insert((owner.clone(), key.clone()), (seq, *effects));
             }
             Kind::FaultApplied { fault, .. } => {
                 self.faults.insert(fault.clone(), seq);

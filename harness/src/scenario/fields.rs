@@ -1,7 +1,7 @@
 //! Fields of an answer that scenarios speak of and target files say where to find.
 
 /// The closed list of fields.
-pub const FIELDS: [&str; 11] = [
+pub const FIELDS: [&str; 12] = [
     "job",
     "state",
     "result",
@@ -13,4 +13,5 @@ pub const FIELDS: [&str; 11] = [
     "attention",
     "replayed",
     "status",
+    "effects",
 ];

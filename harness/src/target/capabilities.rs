@@ -39,4 +39,11 @@ impl TargetFile {
         all.retain(|capability| !target.lacks.contains(capability));
         all
     }
+
+    /// Whether the target counts its effects itself: by `[target.effects]`, or in what a job tells.
+    #[must_use]
+    pub fn counts_effects(&self) -> bool {
+        let told = self.target.read.as_ref().is_some_and(|read| read.reads.contains_key("effects"));
+        told || self.target.effects.is_some()
+    }
 }

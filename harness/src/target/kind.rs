@@ -22,6 +22,8 @@ pub(super) const KIND: Kind = Kind {
         ("States", "`[target.states]`"),
         ("ProviderSection", "`[provider]`"),
         ("FailoverSection", "`[failover]`"),
+        ("Effects", "`[target.effects]`"),
+        ("Promises", "`[promises]`"),
         ("Promises", "`[promises]`"),
     ],
     schema: super::schema,

@@ -20,7 +20,7 @@ pub use hidden::Hidden;
 pub use load::{REFERENCE, load_file, load_str, load_with, reference};
 pub use misfit::Misfit;
 pub use model::{
-    Command, Database, FailoverSection, Http, ListOperation, Operation, Owner, ProviderSection, Ready,
+    Command, Database, Effects, FailoverSection, Http, ListOperation, Operation, Owner, ProviderSection, Ready,
     States, Target, TargetFile,
 };
 pub use profile::{profile, profile_page, profiles};

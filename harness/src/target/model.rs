@@ -2,12 +2,10 @@
 //!
 //! Texts may hold placeholders in braces. Of the environment: `${NAME}` and `${NAME:-default}`, replaced when the file
 //! is read. Of a request: `{key}`, `{payload}`, `{job}`, `{attempt}`, `{provider}`, `{outcome}`, `{evidence}`,
-//! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`, `{trace}`. Of the command: `{onejob}` (this program), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
+//! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`, `{trace}`. Of the command: `{onejob}` (this program),
+//! `{port}` (a free one for each process; in `base` too), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
 //! `{owner.NAME.token}`, `{failover.contract}`, `{failover.providers}`, `{failover.attestations}`, `{failover.trust}`,
 //! `{defects}`.
-//! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`. Of the command: `{onejob}` (this program), `{port}` (a free
-//! one for each process; in `base` too), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
-//! `{owner.NAME.token}`, `{defects}`.
 
 use std::collections::BTreeMap;
 
@@ -84,6 +82,9 @@ pub struct Target {
     /// Its database, where we may have it.
     #[serde(default)]
     pub database: Option<Database>,
+    /// How effects are counted where no provider double sees them.
+    #[serde(default)]
+    pub effects: Option<Effects>,
     /// Asks for a job.
     pub submit: Operation,
     /// Reads a job.
@@ -206,6 +207,19 @@ pub struct Database {
     /// Counts jobs of an owner's key: `$1` is the owner's name, `$2` the key. One integer.
     #[serde(default)]
     pub count_jobs: Option<String>,
+}
+
+/// Counts the effects of an owner's key, by a query or by a request. A job that tells of its effects itself needs neither:
+/// `effects` in the `reads` of `read` says where.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Effects {
+    /// A query for the target's database: `$1` is the owner's name, `$2` the key. One integer.
+    pub sql: Option<String>,
+    /// Method and path of a request that is sent as the owner; `{key}` in it is the key.
+    pub request: Option<String>,
+    /// JSON Pointer of a number, or of a list whose entries are counted, in the answer to `request`.
+    pub count: String,
 }
 
 /// One request and where its answer's fields are.

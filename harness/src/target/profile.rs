@@ -196,7 +196,7 @@ impl TargetFile {
     #[must_use]
     pub fn widens(&self) -> Vec<String> {
         let mut all = self.promises().widens();
-        if !self.capabilities().contains(&Capability::Provider) {
+        if !self.capabilities().contains(&Capability::Provider) && !self.counts_effects() {
             all.push(
                 "Effects are not counted, since no provider double stands behind the target.".to_owned(),
             );

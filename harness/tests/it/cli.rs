@@ -554,6 +554,27 @@ fn a_profile_that_is_unknown_or_has_no_source_is_told_with_its_place() {
         .tells("has its own");
 }
 
+#[test]
+fn effects_are_counted_by_a_query_or_by_a_request_of_the_target() {
+    let printed = onejob(["target", "--print", "reference"]).run().exits(0).stdout;
+    let counting = |how: &str| {
+        let target = format!("{printed}\n[target.effects]\n{how}\n");
+        onejob(["run", "key-case", "--target", "onejob.toml"])
+            .file("onejob.toml", &target)
+            .env("ONEJOB_DATABASE_URL", &database())
+            .run()
+    };
+    counting("request = \"GET /v1/jobs?idempotency_key={key}\"\ncount = \"/jobs\"").exits(0);
+    counting("sql = \"SELECT 1 + count(*) FROM jobs WHERE owner = $1 AND idempotency_key = $2\"")
+        .exits(1)
+        .prints("had 2 effects, as the target counts");
+    counting("count = \"/jobs\"").exits(2).tells("in one way");
+    counting("request = \"GET /v1/jobs\"").exits(2).tells("never says `{key}`");
+    counting("request = \"GET /v1/jobs/{key}\"\ncount = \"/nothing\"")
+        .exits(10)
+        .tells("could not be counted");
+}
+
 fn target_words(start: &str) -> String {
     let target = target(start, "secrets = [\"API_TOKEN\"]");
     target.replace("headers = { ", "headers = { x-token = \"${API_TOKEN}\", ")

@@ -88,6 +88,12 @@ fn an_effect_that_fits_no_intent_leaves_the_question_open() {
 }
 
 #[test]
+fn effects_that_only_the_target_counts_are_judged_too() {
+    holds("", "one-effect", one_job().effects_counted(1));
+    breaks("", "one-effect", one_job().effects_counted(2), "had 2 effects, as the target counts");
+}
+
+#[test]
 fn one_intent_is_one_job() {
     holds("", "one-job", one_job().created("again", job(200, "a", "queued")));
     breaks("", "one-job", one_job().created("again", job(201, "b", "queued")), "became 2 jobs");

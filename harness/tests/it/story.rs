@@ -205,6 +205,11 @@ impl Story {
         self.tell(Kind::Counted { owner: "alice".into(), key: "K".into(), jobs })
     }
 
+    /// The target itself counts this many effects for K.
+    pub fn effects_counted(self, effects: u64) -> Self {
+        self.tell(Kind::EffectsCounted { owner: "alice".into(), key: "K".into(), effects })
+    }
+
     /// A fault is applied.
     pub fn fault(self, name: &str) -> Self {
         self.tell(Kind::FaultApplied { fault: name.into(), detail: String::new() })

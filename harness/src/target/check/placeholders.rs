@@ -29,6 +29,9 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
     for (name, operation) in lists(file) {
         known(&["target".into(), name.into(), "request".into()], &operation.request, &["job"], findings);
     }
+    if let Some(request) = file.target.effects.as_ref().and_then(|effects| effects.request.as_ref()) {
+        known(&["target".into(), "effects".into(), "request".into()], request, &["key"], findings);
+    }
     for (index, owner) in file.owner.iter().enumerate() {
         for (header, value) in &owner.headers {
             let at = ["owner".into(), index.into(), "headers".into(), header.as_str().into()];

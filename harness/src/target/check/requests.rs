@@ -79,7 +79,42 @@ pub(super) fn check(file: &TargetFile, findings: &mut Findings) {
             );
         }
     }
+    effects(file, findings);
     job_is_told(file, findings);
+}
+
+/// One way to count, and one that can be gone.
+fn effects(file: &TargetFile, findings: &mut Findings) {
+    let Some(effects) = &file.target.effects else { return };
+    let at: [Part; 2] = ["target".into(), "effects".into()];
+    match (&effects.sql, &effects.request) {
+        (None, None) | (Some(_), Some(_)) => {
+            let message = "[target.effects] counts in one way, by `sql` or by `request`";
+            findings.add(Code::TargetIncomplete, at, message, "give exactly one of the two");
+        }
+        (Some(_), None) if file.target.database.is_none() => {
+            let message = "`sql` of [target.effects] has no database to ask";
+            let help = "add [target.database], or count by `request`";
+            findings.add(Code::TargetIncomplete, path(&at, &["sql"]), message, help);
+        }
+        (Some(_), None) => {}
+        (None, Some(line)) => {
+            request(&at, line, findings);
+            if !names(line).any(|name| name == "key") {
+                let message = "`request` of [target.effects] never says `{key}`, so it can't count the effects of one key";
+                findings.add(
+                    Code::TargetRequest,
+                    path(&at, &["request"]),
+                    message,
+                    "put `{key}` into its path or query",
+                );
+            }
+            if let Err(wrong) = pointer(&effects.count) {
+                let help = "write the JSON Pointer of a number or a list in the answer";
+                findings.add(Code::TargetReads, path(&at, &["count"]), wrong.to_string(), help);
+            }
+        }
+    }
 }
 
 fn request(at: &[Part], request: &str, findings: &mut Findings) {
