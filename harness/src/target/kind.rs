@@ -24,7 +24,6 @@ pub(super) const KIND: Kind = Kind {
         ("FailoverSection", "`[failover]`"),
         ("Effects", "`[target.effects]`"),
         ("Promises", "`[promises]`"),
-        ("Promises", "`[promises]`"),
     ],
     schema: super::schema,
 };
