@@ -166,10 +166,10 @@ impl Ground {
                 // Nobody is called while a database is prepared; the service's own settings may want an address.
                 placeholders.set(format!("provider.{name}.url"), "http://127.0.0.1:9");
             }
-            let mut env = Vec::new();
-            for (name, value) in &command.env {
-                env.push((name.clone(), placeholders.text(value)?));
-            }
+            // What stands for something only within a cell is left out: the names themselves were checked with the file.
+            let given =
+                |(name, value): (&String, &String)| Some((name.clone(), placeholders.text(value).ok()?));
+            let env: Vec<_> = command.env.iter().filter_map(given).collect();
             migrated(&placeholders.argv(&command.migrate)?, &env, command.folder.as_deref()).await
         };
         let template = databases.template("target", migrate).await?;

@@ -20,8 +20,8 @@ pub use hidden::Hidden;
 pub use load::{REFERENCE, load_file, load_str, load_with, reference};
 pub use misfit::Misfit;
 pub use model::{
-    Command, Database, Effects, FailoverSection, Http, ListOperation, Operation, Owner, ProviderSection, Ready,
-    States, Target, TargetFile,
+    Command, Database, Effects, FailoverSection, Http, ListOperation, Operation, Owner, ProviderSection,
+    Ready, States, Target, TargetFile,
 };
 pub use profile::{profile, profile_page, profiles};
 pub use promises::{
