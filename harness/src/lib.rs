@@ -12,6 +12,7 @@
 pub mod cli;
 pub mod double;
 pub mod engine;
+pub mod explore;
 pub mod fail;
 pub mod fault;
 pub mod gate;

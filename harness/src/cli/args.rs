@@ -67,6 +67,8 @@ pub enum Command {
     Run(RunArgs),
     /// Show that every scenario can fail: run the suite against each defect of the reference service
     Prove(ProveArgs),
+    /// Look for what no scenario thought of: plans made by chance, shrunk to a scenario file when a promise breaks
+    Explore(ExploreArgs),
     /// List the scenarios
     List(ListArgs),
     /// Run the reference job service
@@ -240,6 +242,41 @@ pub struct ProveArgs {
     /// Also write the kill matrix as a page, `html=PATH` or `markdown=PATH` (repeatable)
     #[arg(long, value_name = "FORMAT=PATH")]
     pub report: Vec<String>,
+    /// Where the database comes from.
+    #[command(flatten)]
+    pub postgres: PostgresArgs,
+}
+
+/// `onejob explore`
+#[derive(Debug, Clone, Args)]
+pub struct ExploreArgs {
+    /// Seed of all plans: the same seed gives the same plans [default: a random one, which is printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How long to look; plans that have begun are played to their end [default: 60s, or no limit with --plans]
+    #[arg(long, value_name = "DURATION")]
+    pub budget: Option<Span>,
+    /// The most plans to play
+    #[arg(long, value_name = "N")]
+    pub plans: Option<u64>,
+    /// The target file; the reference service without one
+    #[arg(long, short, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// Switch a defect of the reference service on (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub defect: Vec<String>,
+    /// Plans at a time [default: three times the processors]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
+    pub jobs: Option<u16>,
+    /// Where the scenario file goes; never over one that is there [default: `explored` in the store]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Where what a run leaves is kept
+    #[arg(long, default_value = ".onejob", value_name = "DIR")]
+    pub store: PathBuf,
+    /// Text or JSON
+    #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
+    pub format: ListFormat,
     /// Where the database comes from.
     #[command(flatten)]
     pub postgres: PostgresArgs,

@@ -6,6 +6,7 @@ mod common;
 mod contract;
 mod documents;
 mod explain;
+mod explore;
 mod list;
 mod prove;
 mod report;
@@ -38,6 +39,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Fault> {
     match cli.command {
         Command::Run(args) => run::run(&global, &args),
         Command::Prove(args) => prove::prove(&global, &args),
+        Command::Explore(args) => explore::explore(&global, &args),
         Command::List(args) => list::list(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Target(args) => target::target(&args),

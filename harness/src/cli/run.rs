@@ -88,7 +88,7 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
 }
 
 /// Defects are switches of a target; only the reference service's are known by name.
-fn check_defects(target: &TargetFile, built_in: bool, names: &[String]) -> Result<(), Fault> {
+pub(super) fn check_defects(target: &TargetFile, built_in: bool, names: &[String]) -> Result<(), Fault> {
     if names.is_empty() {
         return Ok(());
     }

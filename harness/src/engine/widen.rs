@@ -28,6 +28,15 @@ pub fn promised(mut cells: Vec<PlannedCell>, promises: &Promises) -> Vec<Planned
     cells
 }
 
+/// One scenario as the promises have it, or the reason why nothing is promised.
+pub fn as_promised(mut scenario: Scenario, promises: &Promises) -> Result<Scenario, &'static str> {
+    if let Some(why) = unpromised(&scenario, promises) {
+        return Err(why);
+    }
+    widen(&mut scenario, promises);
+    Ok(scenario)
+}
+
 /// Why the promises say nothing about what the scenario asks for; nothing where they do.
 #[must_use]
 fn unpromised(scenario: &Scenario, promises: &Promises) -> Option<&'static str> {

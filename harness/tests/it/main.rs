@@ -4,6 +4,7 @@
 
 mod cli;
 mod double;
+mod explore;
 mod fault;
 mod files;
 mod gate;
