@@ -135,7 +135,8 @@ fn pair<'t>(flag: &str, text: &'t str) -> Result<(&'t str, &'t str), Fault> {
         Fault::new(
             Code::BadFlag,
             format!("`{flag}` needs NAME=VALUE"),
-            "for example `--token alice=a-long-secret` or `--provider primary=http://127.0.0.1:9000`",
+            "for example `--token alice=a-long-secret`, `--provider primary=http://127.0.0.1:9000` or \
+             `--contract invoice=contract.toml`",
         )
     })
 }

@@ -57,7 +57,17 @@ fn between(
     to: &provider::Provider,
     dialect: &Dialect,
 ) -> Result<JobFacts, Error> {
-    JobFacts::of(contract, to, dialect).map(|facts| facts.with_primary(from)).map_err(|error| wrong(&error))
+    let facts = JobFacts::of(contract, to, dialect).map_err(|error| wrong(&error))?;
+    if facts.endpoint.is_empty() {
+        return Err(Error::Config(format!(
+            "no request of contract `{}` can be made for provider `{}`; `onejob contract lint {} --provider {}` says why",
+            contract.name(),
+            to.name,
+            contract.path.display(),
+            to.name
+        )));
+    }
+    Ok(facts.with_primary(from))
 }
 
 fn wrong(error: &dyn std::fmt::Display) -> Error {

@@ -45,6 +45,10 @@ impl Gate {
     pub(crate) fn open(config: &Config, rules: Arc<Rules>) -> Result<Option<Arc<Self>>, Error> {
         let Some(files) = &config.failover else { return Ok(None) };
         let keys = TrustedKeys::load(&files.trust).map_err(|error| Error::Config(error.to_string()))?;
+        if !files.attestations.is_dir() {
+            let folder = files.attestations.display();
+            tracing::warn!(%folder, "there is no such folder of attestations: until there is, no job moves");
+        }
         let gate = Self {
             facts: facts(config, files)?,
             keys,

@@ -189,6 +189,7 @@ async fn files_that_could_never_let_a_job_move_are_refused_at_the_start() {
     for (name, from, to, word) in [
         ("providers.toml", "[provider.fallback]", "[provider.backup]", "fallback"),
         ("providers.toml", "\"plain\"", "\"openai-chat\"", "speaks"),
+        ("providers.toml", "model = ", "parameters = { temperature = 0 }\nmodel = ", "contract lint"),
         ("contract.toml", "[prompt]", "[promt]", "promt"),
         ("trust.pub.pem", "PUBLIC", "PRIVATE", "trust.pub.pem"),
     ] {
