@@ -97,7 +97,11 @@ impl Played {
     /// What the laws say of it.
     #[must_use]
     pub fn judge(&self, views: &[View]) -> CellJudgement {
-        law::judge(&self.planned.loaded.scenario, views)
+        let mut judgement = law::judge(&self.planned.loaded.scenario, views);
+        if let Some(why) = law::malformed(&self.events) {
+            judgement.add(law::Judgement::undecided("history", why));
+        }
+        judgement
     }
 
     /// The report's cell.

@@ -78,12 +78,7 @@ pub(super) fn one_job(view: &View) -> Judgement {
             .any(|request| request.answer().is_some_and(|answer| answer.status == 410));
         for job in jobs.iter().filter(|_| !buried) {
             let owner = &intent.0;
-            let unreadable = view.requests.iter().find(|request| {
-                matches!(request.verb.as_str(), "read")
-                    && request.owner == *owner
-                    && request.about.as_deref() == Some(job)
-                    && request.answer().is_some_and(|answer| answer.status == 404)
-            });
+            let unreadable = view.not_found(job).find(|request| request.owner == *owner);
             if let Some(request) = unreadable {
                 let status = request.answer().map_or(0, |answer| answer.status);
                 return Judgement::broke(

@@ -3,6 +3,8 @@
 mod alike;
 mod always;
 mod expect;
+mod form;
+mod index;
 mod judgement;
 mod named;
 mod trace;
@@ -11,7 +13,9 @@ mod view;
 mod witness;
 
 pub use alike::{Seen, compare as compare_alike};
+pub use form::malformed;
 pub use judgement::Judgement;
+pub use named::decided_once;
 pub use verdict::{CellJudgement, judge};
 pub use view::{Call, Gate, Intent, LogEntry, Request, RequestEnd, View, step_of};
 pub use witness::Sighting;

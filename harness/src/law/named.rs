@@ -2,8 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judgement, View, always::short, judgement::listed, view::Call};
-use crate::scenario::{Bounds, Invariants, Per};
+use super::{
+    Judgement, View,
+    always::short,
+    judgement::listed,
+    view::{Call, Request},
+};
+use crate::{
+    history::Answer,
+    scenario::{Bounds, Invariants, Per},
+};
 
 /// Judges every named invariant on a round; `alike` compares cells and is judged apart.
 #[must_use]
@@ -116,13 +124,9 @@ fn counted(view: &View, name: &str, bounds: &Bounds, marks: impl Fn(&Call) -> Ve
             .intents()
             .map(|intent| (format!("key {} of {}", intent.1, intent.0), view.calls_of(intent).collect()))
             .collect(),
-        Per::Job => view
-            .jobs()
-            .map(|job| {
-                let of = view.calls.iter().filter(|call| call.identity.as_deref() == Some(job));
-                (format!("job {}", short(job)), of.collect())
-            })
-            .collect(),
+        Per::Job => {
+            view.jobs().map(|job| (format!("job {}", short(job)), view.calls_for(job).collect())).collect()
+        }
     };
     for (what, calls) in &groups {
         let marked: Vec<u64> = calls.iter().flat_map(|call| marks(call)).collect();
@@ -221,11 +225,8 @@ fn result_of_winner(view: &View) -> Judgement {
             continue;
         };
         let (Some(result), Some(winner)) = (&answer.result, &answer.winner) else { continue };
-        let calls: Vec<_> = view
-            .calls
-            .iter()
-            .filter(|call| call.identity.as_deref() == Some(job) && call.attempt.as_ref() == Some(winner))
-            .collect();
+        let calls: Vec<_> =
+            view.calls_for(job).filter(|call| call.attempt.as_ref() == Some(winner)).collect();
         let texts: Vec<&str> = calls
             .iter()
             .filter_map(|call| call.replied.as_ref().and_then(|(_, _, text)| text.as_deref()))
@@ -335,7 +336,7 @@ fn path(view: &View, path: &[String]) -> Judgement {
 /// Decide-once: there must be a moment for the decision after the beginning of everything that saw the job undecided,
 /// and before the end of everything that saw it decided.
 #[must_use]
-pub(super) fn decided_once(view: &View) -> Judgement {
+pub fn decided_once(view: &View) -> Judgement {
     const NAME: &str = "decided-once";
     for job in view.jobs() {
         let told = view.told_of(job);
@@ -345,7 +346,7 @@ pub(super) fn decided_once(view: &View) -> Judgement {
             .iter()
             .filter(|(_, answer)| answer.is_terminal())
             .min_by_key(|(request, _)| request.end.as_ref().map(|end| end.seq));
-        let Some((yes, answer)) = decided else { continue };
+        let Some((yes, _)) = decided else { continue };
         let known = yes.end.as_ref().map_or(u64::MAX, |end| end.seq);
         if let Some((no, _)) = undecided.filter(|(request, _)| request.sent > known) {
             return Judgement::contradicted(
@@ -360,9 +361,9 @@ pub(super) fn decided_once(view: &View) -> Judgement {
             );
         }
         // The result can't be known before the winning call was allowed to answer.
-        let winning = view.calls.iter().find(|call| {
-            call.identity.as_deref() == Some(job) && answer.winner.is_some() && call.attempt == answer.winner
-        });
+        // An answer that says less is completed by the others: who won is known from any of them.
+        let winner = told.iter().filter(|(_, a)| a.is_terminal()).find_map(|(_, a)| a.winner.as_ref());
+        let winning = view.calls_for(job).find(|call| winner.is_some() && call.attempt.as_ref() == winner);
         if let Some((seq, _)) = winning.and_then(|call| call.released).filter(|(seq, _)| *seq > known) {
             let judgement = Judgement::broke(
                 NAME,
@@ -375,24 +376,37 @@ pub(super) fn decided_once(view: &View) -> Judgement {
             );
             return Judgement { against: vec![seq], ..judgement };
         }
-        let other = told.iter().filter(|(_, a)| a.is_terminal()).find(|(_, a)| {
-            a.state != answer.state
-                || a.winner.is_some() && answer.winner.is_some() && a.winner != answer.winner
-        });
-        if let Some((request, _)) = other {
+        if let Some((one, other)) = two_decisions(&told) {
             return Judgement::contradicted(
                 NAME,
                 format!(
                     "{} and {} were told two different decisions of job {}.",
-                    yes.step,
-                    request.step,
+                    one.step,
+                    other.step,
                     short(job)
                 ),
-                [yes, request].into_iter().filter_map(|r| r.end.as_ref().map(|end| end.seq)).collect(),
+                [one, other].into_iter().filter_map(|r| r.end.as_ref().map(|end| end.seq)).collect(),
             );
         }
     }
     Judgement::held(NAME)
+}
+
+/// The first two answers that can't both be told of one decided job. What one of them leaves out it doesn't contradict.
+fn two_decisions<'a>(told: &[(&'a Request, &'a Answer)]) -> Option<(&'a Request, &'a Request)> {
+    let mut known: [Option<(&Request, &String)>; 4] = [None; 4];
+    for (request, answer) in told.iter().filter(|(_, answer)| answer.is_terminal()) {
+        let fields = [&answer.state, &answer.winner, &answer.result, &answer.version];
+        for (known, told) in known.iter_mut().zip(fields) {
+            let Some(told) = told else { continue };
+            match known {
+                Some((first, value)) if *value != told => return Some((first, request)),
+                Some(_) => {}
+                None => *known = Some((request, told)),
+            }
+        }
+    }
+    None
 }
 
 fn cancelled_had_no_effect(view: &View) -> Judgement {
@@ -403,8 +417,7 @@ fn cancelled_had_no_effect(view: &View) -> Judgement {
         else {
             continue;
         };
-        let call =
-            view.calls.iter().find(|call| call.identity.as_deref() == Some(job) && !call.effects.is_empty());
+        let call = view.calls_for(job).find(|call| !call.effects.is_empty());
         if let Some(call) = call {
             let told = request.end.iter().map(|end| end.seq);
             return Judgement::contradicted(

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::index::Index;
 use crate::history::{Answer, CallEnd, CallId, Event, Kind, Lost, RequestId};
 
 /// Owner and name of a key.
@@ -64,7 +65,7 @@ impl Request {
         self.answer().and_then(|answer| answer.job.as_deref()).or(self.about.as_deref())
     }
 
-    fn creates(&self) -> bool {
+    pub(super) fn creates(&self) -> bool {
         matches!(self.verb.as_str(), "submit" | "lookup")
     }
 }
@@ -186,9 +187,7 @@ pub struct View {
     pub missed: Vec<(String, String)>,
     /// Whether the round was carried through.
     pub ended: bool,
-    jobs: BTreeMap<Intent, BTreeSet<String>>,
-    intent_of_job: HashMap<String, Intent>,
-    intents_of_payload: HashMap<String, BTreeSet<Intent>>,
+    index: Index,
 }
 
 impl View {
@@ -201,7 +200,7 @@ impl View {
         for event in events.into_iter().filter(|event| event.round == round) {
             view.take(event, &mut request_at, &mut call_at);
         }
-        view.attribute();
+        view.index = Index::of(&view.requests, &view.calls);
         view
     }
 
@@ -328,23 +327,6 @@ impl View {
         }
     }
 
-    fn attribute(&mut self) {
-        for request in self.requests.iter().filter(|request| request.creates()) {
-            let Some(key) = &request.key else { continue };
-            let intent = (request.owner.clone(), key.clone());
-            if let Some(payload) = &request.payload {
-                self.intents_of_payload.entry(payload.clone()).or_default().insert(intent.clone());
-            }
-            let jobs = self.jobs.entry(intent.clone()).or_default();
-            let told =
-                request.answer().filter(|answer| answer.status < 400).and_then(|answer| answer.job.as_ref());
-            if let Some(job) = told {
-                jobs.insert(job.clone());
-                self.intent_of_job.entry(job.clone()).or_insert(intent);
-            }
-        }
-    }
-
     /// Whether the round was played to its end: every step, and the closing look.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -353,81 +335,72 @@ impl View {
 
     /// Each (owner, key) that was submitted.
     pub fn intents(&self) -> impl Iterator<Item = &Intent> {
-        self.jobs.keys()
+        self.index.jobs.keys()
     }
 
     /// The distinct jobs that answers told of for an (owner, key).
     #[must_use]
     pub fn jobs_of(&self, intent: &Intent) -> &BTreeSet<String> {
         static NONE: BTreeSet<String> = BTreeSet::new();
-        self.jobs.get(intent).unwrap_or(&NONE)
+        self.index.jobs.get(intent).unwrap_or(&NONE)
     }
 
     /// For each job of an (owner, key), the first answer that told of it: positions in the history, in order.
     #[must_use]
     pub fn first_told(&self, intent: &Intent) -> Vec<u64> {
-        let of_job = |job: &String| {
-            let told = self.requests.iter().filter(|request| {
-                request.creates()
-                    && request.answer().is_some_and(|a| a.status < 400 && a.job.as_ref() == Some(job))
-            });
-            told.filter_map(|request| request.end.as_ref().map(|end| end.seq)).min()
-        };
-        let mut told: Vec<u64> = self.jobs_of(intent).iter().filter_map(of_job).collect();
+        let mut told: Vec<u64> =
+            self.jobs_of(intent).iter().filter_map(|job| self.index.known.get(job).copied()).collect();
         told.sort_unstable();
         told
     }
 
     /// Every job that an answer told of.
     pub fn jobs(&self) -> impl Iterator<Item = &str> {
-        let all: BTreeSet<&str> = self.jobs.values().flatten().map(String::as_str).collect();
-        all.into_iter()
+        self.index.all_jobs.iter().map(String::as_str)
     }
 
     /// Submits of an (owner, key), in the order of their sending.
-    pub fn submits_of<'a>(&'a self, intent: &'a Intent) -> impl Iterator<Item = &'a Request> {
-        self.requests.iter().filter(move |request| {
-            request.verb == "submit" && request.owner == intent.0 && request.key.as_ref() == Some(&intent.1)
-        })
+    pub fn submits_of(&self, intent: &Intent) -> impl Iterator<Item = &Request> {
+        self.index.submits.get(intent).into_iter().flatten().map(|at| &self.requests[*at])
     }
 
     /// The intent that a call served: by the identity that it carried, else by a payload that one intent alone used.
     #[must_use]
     pub fn intent_of(&self, call: &Call) -> Option<&Intent> {
-        if let Some(intent) = call.identity.as_ref().and_then(|identity| self.intent_of_job.get(identity)) {
-            return Some(intent);
-        }
-        let intents = self.intents_of_payload.get(call.payload.as_ref()?)?;
-        if intents.len() == 1 { intents.first() } else { None }
+        self.index.intent_of(call)
     }
 
-    /// Calls that served an intent.
-    pub fn calls_of<'a>(&'a self, intent: &'a Intent) -> impl Iterator<Item = &'a Call> {
-        self.calls.iter().filter(move |call| self.intent_of(call) == Some(intent))
+    /// Calls that served an intent, in the order of their arrival.
+    pub fn calls_of(&self, intent: &Intent) -> impl Iterator<Item = &Call> {
+        self.index.calls_of_intent.get(intent).into_iter().flatten().map(|at| &self.calls[*at])
+    }
+
+    /// Calls that carried a job's identity, in the order of their arrival.
+    pub fn calls_for(&self, job: &str) -> impl Iterator<Item = &Call> {
+        self.index.calls_of_job.get(job).into_iter().flatten().map(|at| &self.calls[*at])
     }
 
     /// Answers that told of a job's state, in the order of their arrival.
     #[must_use]
-    pub fn told_of<'a>(&'a self, job: &str) -> Vec<(&'a Request, &'a Answer)> {
-        let mut told: Vec<_> = self
-            .requests
-            .iter()
-            .filter(|request| request.job() == Some(job))
-            .filter_map(|request| request.answer().map(|answer| (request, answer)))
-            .filter(|(_, answer)| answer.state.is_some())
-            .collect();
-        told.sort_by_key(|(request, _)| request.end.as_ref().map(|end| end.seq));
-        told
+    pub fn told_of(&self, job: &str) -> Vec<(&Request, &Answer)> {
+        let places = self.index.told.get(job).into_iter().flatten();
+        places
+            .filter_map(|at| self.requests[*at].answer().map(|answer| (&self.requests[*at], answer)))
+            .collect()
+    }
+
+    /// Reads of a job that found nothing although somebody had been told of it before they were sent. An earlier one
+    /// may have met the job's creation, and proves nothing.
+    pub fn not_found(&self, job: &str) -> impl Iterator<Item = &Request> {
+        let known = self.index.known.get(job).copied().unwrap_or(u64::MAX);
+        let places = self.index.not_found.get(job).into_iter().flatten();
+        places.map(|at| &self.requests[*at]).filter(move |request| request.sent > known)
     }
 
     /// Requests of a step, or the one request that `STEP.n` names.
     #[must_use]
     pub fn requests_of(&self, name: &str) -> Vec<&Request> {
-        let of = |matches: &dyn Fn(&Request) -> bool| {
-            self.requests.iter().filter(|r| matches(r)).collect::<Vec<_>>()
-        };
-        let exact = of(&|request| request.step == name);
-        if exact.is_empty() { of(&|request| request.step_id() == name) } else { exact }
+        self.index.requests_of(name).iter().map(|at| &self.requests[*at]).collect()
     }
 
     /// The call of this name.
