@@ -456,10 +456,28 @@ pub struct ContractArgs {
 
 /// `onejob report`
 #[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ReportArgs {
+    /// Judge the histories of the last run again, by the laws of this version
+    ///
+    /// Verdicts that came out differently are told on standard error. The stored report stays as it is.
+    #[arg(long, required = true)]
+    pub rejudge: bool,
+    /// The format of the new report
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    pub format: String,
+    /// Where the last run's report and histories are kept
+    #[arg(long, default_value = ".onejob", value_name = "DIR")]
+    pub store: PathBuf,
+    /// Scenario files or folders that the run used instead of the built-in suite
+    #[arg(long, value_name = "PATH")]
+    pub scenarios: Vec<PathBuf>,
+    /// The target file that the run used; the reference service's without one
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
     /// What to do with reports.
     #[command(subcommand)]
-    pub command: ReportCommand,
+    pub command: Option<ReportCommand>,
 }
 
 /// What to do with stored reports.

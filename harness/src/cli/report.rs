@@ -9,10 +9,15 @@ use super::{
     common,
     store::{Store, read_report},
 };
-use crate::fail::{Code, Fault};
+use crate::{
+    engine,
+    fail::{Code, Fault},
+    scenario::Loaded,
+};
 
 pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Fault> {
-    match args.command {
+    let Some(command) = args.command else { return rejudge(global, &args) };
+    match command {
         ReportCommand::Render { file, format, store } => {
             let file = file.unwrap_or_else(|| Store::new(&store).report_file());
             show(global, &read_report(&file)?, &format)?;
@@ -64,6 +69,48 @@ fn has_display(set: impl Fn(&str) -> bool) -> bool {
         || set("DISPLAY")
         || set("WAYLAND_DISPLAY")
         || set("WSL_DISTRO_NAME")
+}
+
+/// Judges the last run's histories again.
+fn rejudge(global: &Global, args: &ReportArgs) -> Result<ExitCode, Fault> {
+    let store = Store::new(&args.store);
+    let before = read_report(&store.report_file())?;
+    let histories = store.read_histories()?;
+    for history in &histories {
+        if let Some(line) = history.torn {
+            let file = history.file.display();
+            eprintln!("{file} ends in the middle of line {line}: judged up to there");
+        }
+    }
+    let stored = histories.into_iter().map(|history| history.stored).collect();
+    let scenarios = as_planned(&before, args)?;
+    let engine::Rejudged { report, kept } = engine::rejudge(before.clone(), stored, scenarios);
+    for (cell, reason) in &kept {
+        eprintln!("{cell} keeps its verdict: {reason}");
+    }
+    let diff = diff::diff(&before, &report, diff::Thresholds::default());
+    eprint!("judged again: {diff}");
+    show(global, &report, &args.format)?;
+    Ok(ExitCode::of_run(&report, false))
+}
+
+/// The scenarios as the run asked for them: a target's promises and means change what is asked.
+fn as_planned(before: &RunReport, args: &ReportArgs) -> Result<Vec<Loaded>, Fault> {
+    let target = common::load_target(args.target.as_deref())?;
+    if target.target.name != before.target {
+        let message =
+            format!("the run was against {}, and this is the file of {}", before.target, target.target.name);
+        return Err(Fault::new(
+            Code::ReportUnreadable,
+            message,
+            "give the target file of the run with --target",
+        ));
+    }
+    let capabilities = target.capabilities();
+    let cells = engine::undoubled(common::load(&args.scenarios)?, &capabilities, target.counts_effects());
+    let planned = engine::plan(cells, &engine::Selection::default(), &capabilities, &target.settings);
+    let planned = engine::promised(planned, &target.promises());
+    Ok(planned.into_iter().map(|planned| planned.loaded).collect())
 }
 
 fn show(global: &Global, report: &RunReport, format: &str) -> Result<(), Fault> {

@@ -209,7 +209,7 @@ impl<'a> Board<'a> {
 }
 
 /// Adds a repeat to a cell. The worst verdict stands, with what showed it.
-fn merge(known: &mut Cell, new: Cell) {
+pub(super) fn merge(known: &mut Cell, new: Cell) {
     let mut repeats = std::mem::take(&mut known.repeats);
     repeats.push(new.verdict);
     let duration_us = known.duration_us + new.duration_us;

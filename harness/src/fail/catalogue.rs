@@ -125,6 +125,7 @@ catalogue! {
     BadShard OJ6008 Usage "the shard is not of the form i/n";
     BadFlag OJ6009 Usage "the value of a flag is malformed";
     ReportPath OJ6010 Usage "nothing can be written to the place that was named for it";
+    HistoryUnreadable OJ6011 Usage "a stored history can't be read";
 
     ContractFile OJ7001 Usage "a file of the contract can't be used";
     ContractText OJ7002 Usage "a contract, providers or dialect file says something that means nothing";

@@ -13,5 +13,6 @@ mod laws;
 mod leash;
 mod pages;
 mod postgres;
+mod rejudge;
 mod story;
 mod support;
