@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::domain::RetryPolicy;
@@ -167,6 +168,8 @@ pub struct Config {
     pub profile: Profile,
     /// Mistakes to make on purpose.
     pub defects: BTreeSet<Defect>,
+    /// A file in which to note which defects could have made a difference to what came; see [`reached`](crate::reached).
+    pub reach: Option<PathBuf>,
     /// Whether to bring the schema up to date at start.
     pub migrate: bool,
     /// Whether the database is reached through a pooler in transaction mode: no prepared statements, no LISTEN.
@@ -214,6 +217,7 @@ impl Default for Config {
             callback_window: Duration::from_mins(5),
             profile: Profile::Job,
             defects: BTreeSet::new(),
+            reach: None,
             migrate: true,
             pooled: false,
             database_timeout: Duration::from_secs(10),
@@ -323,6 +327,7 @@ impl fmt::Debug for Config {
             .field("tokens", &self.tokens)
             .field("providers", &self.providers)
             .field("defects", &self.defects)
+            .field("reach", &self.reach)
             .finish_non_exhaustive()
     }
 }

@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use onejob_contracts::gate::{Permit, Question, Refusal, may_fail_over};
 
 use crate::domain::{
-    Answer, CancelOutcome, Discarded, Fingerprint, Intent, Job, Json, JsonRefusal, Lapse, StartRefusal,
-    Verdict, cancel_job, classify, fingerprint, lapse, parse, pick_up, start, succeed,
+    Answer, AttemptCancelRefusal, CancelOutcome, Discarded, Fingerprint, IdempotencyKey, IfMatch, Intent,
+    Job, Json, JsonRefusal, KeyRefusal, Lapse, StartRefusal, Verdict, cancel_attempt, cancel_job, classify,
+    fingerprint, lapse, parse, pick_up, start, succeed,
 };
+use crate::reach::Reach;
 use crate::signature::{self, Signed};
 use crate::store::{Claim, Refused, Statements, insert_then_look, leave_alone};
 use crate::worker::traceparent;
@@ -45,13 +47,22 @@ pub(crate) enum Mark {
 /// The places where the service decides. Each holds the honest decision; a [`Defect`](crate::Defect) replaces one and
 /// leaves the code that asks alone.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a decision of its own")]
 pub(crate) struct Rules {
+    /// Notes what other rules would have made a difference to.
+    pub(crate) reach: Reach,
     /// The statements.
     pub(crate) sql: Statements,
     /// Statements to run once at start, before anything is served.
     pub(crate) preparation: Vec<&'static str>,
     /// How a key is claimed.
     pub(crate) claim: Claim,
+    /// Whether a claim goes on when its client hangs up.
+    pub(crate) outlives_client: bool,
+    /// Whose requests are those without valid credentials; nobody's where there is none.
+    pub(crate) anonymous: Option<&'static str>,
+    /// How the lines of the key's header are read.
+    pub(crate) read_key: fn(&[&[u8]]) -> Result<IdempotencyKey, KeyRefusal>,
     /// Whose keys live together.
     pub(crate) scope: fn(&str) -> String,
     /// How a key is spelled when it is compared.
@@ -76,6 +87,10 @@ pub(crate) struct Rules {
     pub(crate) succeed: fn(&Job, i32, i64) -> Result<Job, Discarded>,
     /// What a lapsed lease means.
     pub(crate) lapse: fn(&Job, i32) -> Lapse,
+    /// Whether a precondition allows for a version.
+    pub(crate) allows: fn(&IfMatch, i64) -> bool,
+    /// What giving an attempt up leads to.
+    pub(crate) cancel_attempt: fn(&Job, i32) -> Result<Job, AttemptCancelRefusal>,
     /// What a wish to cancel leads to.
     pub(crate) cancel_job: fn(&Job, bool) -> CancelOutcome,
     /// Statements to run on a cancelled job; `$1` is its id.
@@ -95,6 +110,8 @@ pub(crate) struct Rules {
     pub(crate) mark: Mark,
     /// Whether a worker renews its leases.
     pub(crate) heartbeats: bool,
+    /// Whether a process that is asked to end gives what is under way the time to finish.
+    pub(crate) drains: bool,
     /// How often a call whose connection broke is sent again by itself.
     pub(crate) resends: u32,
     /// Whether an attempt whose result could not be written at once is carried out again.
@@ -111,9 +128,13 @@ impl Rules {
     /// The rules of a correct service.
     pub(crate) fn honest() -> Self {
         Self {
+            reach: Reach::default(),
             sql: Statements::honest(),
             preparation: Vec::new(),
             claim: insert_then_look,
+            outlives_client: true,
+            anonymous: None,
+            read_key: |lines| IdempotencyKey::from_lines(lines.iter().copied()),
             scope: str::to_owned,
             key: str::to_owned,
             scheduled_key: str::to_owned,
@@ -126,6 +147,8 @@ impl Rules {
             pick_up,
             succeed,
             lapse,
+            allows: IfMatch::allows,
+            cancel_attempt,
             cancel_job,
             after_cancel: &[],
             classify,
@@ -137,6 +160,7 @@ impl Rules {
             trace: traceparent,
             mark: Mark::BeforeTheCall,
             heartbeats: true,
+            drains: true,
             resends: 0,
             repeat_effect_on_conflict: false,
             may_move: may_fail_over,

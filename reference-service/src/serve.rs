@@ -1,5 +1,6 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -10,6 +11,7 @@ use crate::api::{App, listen, router};
 use crate::failover::Gate;
 use crate::metrics::Metrics;
 use crate::provider::ProviderClient;
+use crate::reach::{Occasion, Reach};
 use crate::rules::Rules;
 use crate::store::{Store, StoreError, prepare};
 use crate::worker::{Phase, Shop, Stop, work};
@@ -33,6 +35,10 @@ pub async fn serve(
     for defect in &config.defects {
         defect.plant(&mut rules);
     }
+    if let Some(path) = &config.reach {
+        let unwritable = |error| Error::Config(format!("{} can't be written: {error}", path.display()));
+        rules.reach = Reach::open(path).map_err(unwritable)?;
+    }
     let rules = Arc::new(rules);
     let gate = Gate::open(&config, Arc::clone(&rules))?;
     let config = Arc::new(config);
@@ -54,7 +60,7 @@ pub async fn serve(
         worker_store = Some(store.clone());
         crew.spawn(work(Shop {
             store,
-            client: ProviderClient::new()?,
+            client: ProviderClient::new(&config.providers)?,
             config: Arc::clone(&config),
             metrics: Arc::clone(&metrics),
             stop: stop.clone(),
@@ -71,9 +77,11 @@ pub async fn serve(
         () = shutdown => false,
         _ = crew.join_next() => true,
     };
+    rules.reach.met(Occasion::Drain);
     // The receivers live as long as the service, so these can't fail.
     let _ = phase.send(Phase::Draining);
-    let drained = tokio::time::timeout(config.drain, async { while crew.join_next().await.is_some() {} });
+    let patience = if rules.drains { config.drain } else { Duration::ZERO };
+    let drained = tokio::time::timeout(patience, async { while crew.join_next().await.is_some() {} });
     if drained.await.is_err() {
         tracing::warn!("not everything finished in time");
         let _ = phase.send(Phase::Stopping);

@@ -233,7 +233,10 @@ pub struct ProveArgs {
     /// A scenario file or folder instead of the built-in suite (repeatable)
     #[arg(long, value_name = "PATH")]
     pub scenarios: Vec<PathBuf>,
-    /// Pairs at a time [default: the processors]
+    /// With `--all`: also pairs of which the honest service has shown that they can't make a difference
+    #[arg(long, requires = "all")]
+    pub unreached: bool,
+    /// Pairs at a time [default: three times the processors; most of a play is waiting]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
     pub jobs: Option<u16>,
     /// Text or JSON
@@ -393,6 +396,9 @@ pub struct ServeArgs {
     /// Break a promise on purpose (repeatable)
     #[arg(long, value_name = "NAME")]
     pub defect: Vec<String>,
+    /// Note in this file which defects could have made a difference to what came (internal: `onejob prove` asks for it)
+    #[arg(long, env = "ONEJOB_REACH", hide = true, value_name = "FILE")]
+    pub reach: Option<PathBuf>,
     /// Only bring the database's schema up to date
     #[arg(long)]
     pub migrate_only: bool,

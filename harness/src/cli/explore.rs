@@ -66,6 +66,8 @@ pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, F
             leash: leash.clone(),
             defects: args.defect.clone(),
             run_id: uuid::Uuid::now_v7().to_string(),
+            reach: None,
+            first_break: false,
         };
         engine::baseline(&grounds).await?;
         let theatre = Theatre::new(grounds, ability);

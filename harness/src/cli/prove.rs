@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     engine::{self, Grounds, Selection, plan},
-    fail::Fault,
-    prove::{Culprit, Effort, KillMatrix, Trial, prove as try_all},
+    fail::{Code, Fault},
+    prove::{Culprit, Effort, KillMatrix, News, Pace, Trial, prove as try_all, table},
 };
 
 pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault> {
@@ -27,11 +27,19 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
         eprintln!("nothing is selected: `onejob list` shows the scenarios");
         return Ok(ExitCode::NothingSelected);
     }
-    let whole = args.filter.is_empty() && args.tag.is_empty() && args.defect.is_empty();
-    let parallel = args.jobs.map_or_else(common::processors, usize::from);
+    let every_defect = args.defect.is_empty();
+    let parallel = args.jobs.map_or_else(|| 3 * common::processors(), usize::from);
     let quiet = global.quiet;
+    let notes = tempfile::tempdir().map_err(|error| {
+        Fault::new(
+            Code::OutputUnwritable,
+            "no folder for notes could be made",
+            "check TMPDIR and the space there",
+        )
+        .because(error)
+    })?;
     let runtime = common::runtime()?;
-    let (matrix, stopped) = runtime.block_on(async {
+    let matrix = runtime.block_on(async {
         let stop = stop_on_signals();
         let leash = common::leash()?;
         let ground = Ground::prepare(&args.postgres, parallel, &target, &leash).await?;
@@ -42,42 +50,43 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
             leash: leash.clone(),
             defects: Vec::new(),
             run_id: uuid::Uuid::now_v7().to_string(),
+            reach: None,
+            first_break: true,
         };
         engine::baseline(&grounds).await?;
-        let mut count = 0;
-        let mut tell = |defect: Option<&str>, scenario: &str, trial: &Trial| {
-            count += 1;
-            if !quiet {
-                eprintln!(
-                    "{count:>5}  {:<28} {scenario:<36} {}",
-                    defect.unwrap_or("(honest)"),
-                    word(defect, trial)
-                );
+        let mut tell = |news: &News<'_>, pace: Pace| {
+            // Thousands of pairs are out of reach, and took no time.
+            let dull = matches!(news, News::Tried(_, _, Trial::NotReached));
+            if !quiet && !dull {
+                eprintln!("{}", line(news, pace));
             }
         };
-        let effort = Effort { all: args.all, parallel };
-        let outcome = try_all(&grounds, cells, defects, effort, &mut tell, stop).await;
+        let effort =
+            Effort { all: args.all, unreached: args.unreached, parallel, notes: notes.path().to_owned() };
+        let matrix = try_all(&grounds, cells, defects, &effort, &mut tell, stop).await;
         ground.end().await?;
-        Ok::<_, Fault>(outcome)
+        Ok::<_, Fault>(matrix)
     })?;
     runtime.shutdown_background();
     outputs.write(sheets::kill_matrix(&matrix))?;
-    let mut out = std::io::stdout().lock();
+    let stdout = std::io::stdout();
+    let width = common::term_options(global, &stdout).width;
+    let mut out = stdout.lock();
     // A closed pipe has seen enough; the exit code is what CI reads.
     let _ = match args.format {
         ListFormat::Json => writeln!(out, "{:#}", serde_json::json!(matrix)),
-        ListFormat::Text => table(&mut out, &matrix, args.all),
+        ListFormat::Text => write!(out, "{}", table(&matrix, width)),
     };
-    Ok(if stopped { ExitCode::Interrupted } else { judge(&matrix, whole) })
+    Ok(if matrix.interrupted { ExitCode::Interrupted } else { judge(&matrix, every_defect) })
 }
 
 /// A survivor is a survivor. That a scenario is idle says something only where all defects were tried.
-fn judge(matrix: &KillMatrix, whole: bool) -> ExitCode {
+fn judge(matrix: &KillMatrix, every_defect: bool) -> ExitCode {
     let broken = matrix.left_out.values().any(|why| why.starts_with("fails on the honest service"));
     if broken {
         return ExitCode::BrokenPromise;
     }
-    let idle = whole && !matrix.idle().is_empty();
+    let idle = every_defect && !matrix.idle().is_empty();
     if !matrix.survivors().is_empty() || idle { ExitCode::Survivor } else { ExitCode::Success }
 }
 
@@ -98,42 +107,20 @@ fn culprits(names: &[String]) -> Result<Vec<Culprit>, Fault> {
         .collect())
 }
 
-fn word(defect: Option<&str>, trial: &Trial) -> String {
-    match (defect, trial) {
-        (None, Trial::Survived) => "passes".to_owned(),
-        (None, Trial::Killed { sentence, .. }) => format!("FAILS ON THE HONEST SERVICE: {sentence}"),
-        (Some(_), Trial::Killed { promise, .. }) => format!("killed ({promise})"),
-        (Some(_), Trial::Survived) => "not noticed".to_owned(),
-        (_, Trial::Unclear { why }) => format!("no verdict: {why}"),
-    }
-}
-
-fn table(out: &mut impl std::io::Write, matrix: &KillMatrix, all: bool) -> std::io::Result<()> {
-    let longest = matrix.defects.iter().map(|defect| defect.name.len()).max().unwrap_or(0);
-    for defect in &matrix.defects {
-        let killers = matrix.killers(&defect.name);
-        let verdict = if killers.is_empty() { "SURVIVED" } else { "killed" };
-        writeln!(out, "{verdict:<9} {:longest$}  {}", defect.name, defect.promise)?;
-        if killers.is_empty() {
-            writeln!(out, "{:10}{:longest$}  stands for: {}", "", "", defect.story)?;
-        } else {
-            writeln!(out, "{:10}{:longest$}  by {}", "", "", killers.join(", "))?;
+fn line(news: &News<'_>, pace: Pace) -> String {
+    let left = pace.left.map(|left| format!(", {} s left", left.as_secs())).unwrap_or_default();
+    let place = format!("{:>5}/{}{left}", pace.done, pace.of.max(pace.done));
+    match news {
+        News::Honest(cell, None) => format!("{place}  (honest)  {cell}"),
+        News::Honest(cell, Some(wrong)) => format!("{place}  (honest)  {cell}  DOES NOT PASS: {wrong}"),
+        News::Tried(defect, scenario, trial) => {
+            let word = match trial {
+                Trial::Killed { promise, .. } => format!("killed ({promise})"),
+                Trial::Survived => "not noticed".to_owned(),
+                Trial::NotReached => "out of reach".to_owned(),
+                Trial::Unclear { why } => format!("no verdict: {why}"),
+            };
+            format!("{place}  {defect:<24} {scenario:<36} {word}")
         }
     }
-    for (scenario, why) in &matrix.left_out {
-        writeln!(out, "left out  {scenario}: {why}")?;
-    }
-    for scenario in matrix.idle() {
-        writeln!(out, "idle      {scenario} kills no defect: it proves nothing")?;
-    }
-    let dead = matrix.defects.len() - matrix.survivors().len();
-    let useful = matrix.scenarios.len() - matrix.idle().len();
-    writeln!(
-        out,
-        "{dead} of {} defects killed, {useful} of {} scenarios kill at least one, {} in {:.1} s",
-        matrix.defects.len(),
-        matrix.scenarios.len(),
-        if all { "every pair tried" } else { "first killers only" },
-        std::time::Duration::from_micros(matrix.duration_us).as_secs_f64(),
-    )
 }

@@ -140,6 +140,8 @@ impl Work<'_> {
             leash: leash.clone(),
             defects: self.args.defect.clone(),
             run_id: frame.run_id.clone(),
+            reach: None,
+            first_break: false,
         };
         let frame = RunReport { database: ground.database(), ..frame.clone() };
         let report = self.play(&grounds, planned, frame, stop).await;

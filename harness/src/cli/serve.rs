@@ -107,6 +107,7 @@ fn config(args: &ServeArgs) -> Result<Config, Fault> {
         },
         pooled: args.pooled,
         defects,
+        reach: args.reach.clone(),
         ..Config::default()
     })
 }

@@ -74,6 +74,12 @@ async fn rounds(grounds: &Grounds, planned: &PlannedCell, world: &Arc<World>) ->
     for number in 1..=scenario.rounds {
         let fresh = Fresh::of(&grounds.run_id, &planned.name(), number, scenario, form);
         Round::new(world.clone(), scenario, number, fresh)?.play().await?;
+        if grounds.first_break && number < scenario.rounds {
+            let view = world.recorder.look(|events| View::of(number, events));
+            if law::judge(scenario, &[view]).verdict() == Verdict::Fail {
+                break;
+            }
+        }
     }
     Ok(())
 }

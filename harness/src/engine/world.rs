@@ -45,6 +45,10 @@ pub struct Grounds {
     pub defects: Vec<String>,
     /// Identifies the run; part of every key.
     pub run_id: String,
+    /// A file for the reference service to note in which defects could have made a difference.
+    pub reach: Option<PathBuf>,
+    /// Whether a cell ends with its first round that breaks a promise.
+    pub first_break: bool,
 }
 
 /// One cell's world.
@@ -138,6 +142,9 @@ impl World {
                 let mut env = Vec::new();
                 for (name, value) in &command.env {
                     env.push((name.clone(), placeholders.text(value)?));
+                }
+                if let Some(reach) = &grounds.reach {
+                    env.push(("ONEJOB_REACH".to_owned(), reach.display().to_string()));
                 }
                 let mut launch = Launch::of(command, placeholders.argv(&command.start)?, env)?;
                 launch.ready.clone_from(&target.target.ready);

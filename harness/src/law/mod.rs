@@ -2,6 +2,7 @@
 
 mod alike;
 mod always;
+mod attempts;
 mod expect;
 mod form;
 mod index;

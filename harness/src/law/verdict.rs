@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use onejob_reports::model::{Outcome, Verdict};
 
-use super::{Judgement, Sighting, View, always, expect, named, witness};
+use super::{Judgement, Sighting, View, always, attempts, expect, named, witness};
 use crate::scenario::Scenario;
 
 /// What a cell came to.
@@ -30,6 +30,7 @@ pub fn judge(scenario: &Scenario, rounds: &[View]) -> CellJudgement {
     let expected: Vec<u16> = checks.flatten().flat_map(|check| check.status.iter().copied()).collect();
     for view in rounds {
         let mut judgements = always::all(view, scenario.invariants.effects.is_some(), &expected);
+        judgements.extend(attempts::all(view, scenario));
         judgements.extend(named::all(view, &scenario.invariants));
         judgements.extend(expect::all(view, scenario));
         for judgement in judgements {

@@ -18,8 +18,10 @@ pub enum Trial {
         /// The sentence.
         sentence: String,
     },
-    /// Every cell passed.
+    /// Every cell that could have noticed passed.
     Survived,
+    /// Not tried: on the honest service, nothing came to where the defect would have made a difference.
+    NotReached,
     /// No promise broke, and at least one cell was inconclusive or an error: this says nothing.
     Unclear {
         /// What happened instead.
@@ -38,9 +40,14 @@ pub struct Culprit {
     pub story: String,
 }
 
+/// Version of the matrix as JSON; goes up whenever a reader would have to change.
+pub const MATRIX_VERSION: u32 = 1;
+
 /// The kill matrix: rows are defects, columns are scenarios, and what was not tried is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KillMatrix {
+    /// Version of this form.
+    pub schema_version: u32,
     /// The defects, in order.
     pub defects: Vec<Culprit>,
     /// The scenarios that passed on the honest service, in order.
@@ -49,8 +56,10 @@ pub struct KillMatrix {
     pub left_out: BTreeMap<String, String>,
     /// Trials by defect and scenario.
     pub trials: BTreeMap<String, BTreeMap<String, Trial>>,
-    /// Whether every pair was tried.
+    /// Whether every pair was tried, or shown to be out of reach.
     pub complete: bool,
+    /// Whether it was broken off.
+    pub interrupted: bool,
     /// Wall time in microseconds.
     pub duration_us: u64,
 }
@@ -71,6 +80,41 @@ impl KillMatrix {
     pub fn survivors(&self) -> Vec<&str> {
         let names = self.defects.iter().map(|defect| defect.name.as_str());
         names.filter(|name| self.killers(name).is_empty()).collect()
+    }
+
+    /// How it came out, in a sentence.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let dead = self.defects.len() - self.survivors().len();
+        let useful = self.scenarios.len() - self.idle().len();
+        let [killed, survived, unreached, unclear] = self.counts();
+        let extent = match (self.interrupted, self.complete) {
+            (true, _) => "broken off".to_owned(),
+            (_, true) => format!("every pair: {unreached} out of reach"),
+            _ => "first killers only".to_owned(),
+        };
+        format!(
+            "{dead} of {} defects killed, {useful} of {} scenarios kill at least one; {extent}, {killed} killed, \
+             {survived} survived, {unclear} without a verdict, in {:.1} s",
+            self.defects.len(),
+            self.scenarios.len(),
+            std::time::Duration::from_micros(self.duration_us).as_secs_f64(),
+        )
+    }
+
+    /// How many pairs were killed, survived, were out of reach, and left the question open.
+    #[must_use]
+    pub fn counts(&self) -> [usize; 4] {
+        let mut counts = [0; 4];
+        for trial in self.trials.values().flat_map(BTreeMap::values) {
+            counts[match trial {
+                Trial::Killed { .. } => 0,
+                Trial::Survived => 1,
+                Trial::NotReached => 2,
+                Trial::Unclear { .. } => 3,
+            }] += 1;
+        }
+        counts
     }
 
     /// Scenarios that killed nothing: they prove nothing.

@@ -1,8 +1,12 @@
 //! The suite proves itself: every defect must be killed by a scenario, and every scenario must kill a defect.
 
+mod honest;
 mod matrix;
 mod order;
 mod run;
+mod table;
+mod trial;
 
-pub use matrix::{Culprit, KillMatrix, Trial};
-pub use run::{Effort, Tell, prove};
+pub use matrix::{Culprit, KillMatrix, MATRIX_VERSION, Trial};
+pub use run::{Effort, News, Pace, Tell, prove};
+pub use table::table;

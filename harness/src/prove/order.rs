@@ -78,6 +78,31 @@ impl Agenda {
         None
     }
 
+    /// Takes pairs out that need no trial, and returns them.
+    pub(super) fn drop_pairs(&mut self, useless: impl Fn(&String, &String) -> bool) -> Vec<(String, String)> {
+        let mut dropped = Vec::new();
+        for (defect, scenarios) in &mut self.by_defect {
+            scenarios.retain(|scenario| {
+                let drop = useless(defect, scenario);
+                if drop {
+                    dropped.push((defect.clone(), scenario.clone()));
+                }
+                !drop
+            });
+        }
+        self.tried.extend(dropped.iter().cloned());
+        dropped
+    }
+
+    /// How many trials there will be: exactly where all are tried, else the fewest that can do.
+    pub(super) fn about(&self) -> usize {
+        if self.all {
+            self.by_defect.values().map(VecDeque::len).sum()
+        } else {
+            self.by_defect.len().max(self.by_scenario.len())
+        }
+    }
+
     fn take(&mut self, defect: String, scenario: String) -> Option<(String, String)> {
         let pair = (defect, scenario);
         if self.tried.insert(pair.clone()) { Some(pair) } else { self.next() }
@@ -142,6 +167,17 @@ mod tests {
             }
         }
         assert_eq!(of_idle.len(), 2);
+    }
+
+    #[test]
+    fn pairs_that_were_dropped_are_never_tried() {
+        let mut agenda = Agenda::new(&names(&["d", "e"]), &names(&["s", "t"]), &BTreeMap::new(), true);
+        let dropped = agenda.drop_pairs(|defect, scenario| defect == "d" && scenario == "t");
+        assert_eq!(dropped, [("d".to_owned(), "t".to_owned())]);
+        assert_eq!(agenda.about(), 3);
+        let tried: Vec<_> = std::iter::from_fn(|| agenda.next()).collect();
+        assert_eq!(tried.len(), 3);
+        assert!(!tried.contains(&dropped[0]));
     }
 
     #[test]

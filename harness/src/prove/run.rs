@@ -2,41 +2,92 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::Instant,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
-use onejob_reports::model::{Cell, Outcome, Verdict};
 use tokio::{sync::watch, task::JoinSet};
 
-use super::{Culprit, KillMatrix, Trial, order::Agenda};
-use crate::engine::{Grounds, PlannedCell, Played, play};
+use super::{
+    Culprit, KillMatrix, MATRIX_VERSION, Trial,
+    honest::{Book, Standing},
+    order::Agenda,
+    trial::{Zeal, trial},
+};
+use crate::engine::{Grounds, PlannedCell};
 
-/// What is told while it goes on: the defect, the scenario, and what came of it. No defect: the honest service.
-pub type Tell<'t> = &'t mut (dyn FnMut(Option<&str>, &str, &Trial) + Send);
+/// What is told while it goes on.
+#[derive(Debug)]
+pub enum News<'n> {
+    /// The honest service was held against a cell: its name, and what is wrong, if anything is.
+    Honest(&'n str, Option<&'n str>),
+    /// A defect was tried on a scenario.
+    Tried(&'n str, &'n str, &'n Trial),
+}
+
+/// How far it is: what was played, of how much, and about how long the rest takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// Plays that are done.
+    pub done: usize,
+    /// Plays in all, as far as that is known.
+    pub of: usize,
+    /// About how long the rest takes.
+    pub left: Option<Duration>,
+}
+
+/// Gets the news.
+pub type Tell<'t> = &'t mut (dyn FnMut(&News<'_>, Pace) + Send);
 
 /// How it is carried out.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Effort {
     /// Every pair, and not only until each defect is dead and each scenario has killed.
     pub all: bool,
-    /// Pairs at a time.
+    /// Also pairs that are out of reach.
+    pub unreached: bool,
+    /// Plays at a time.
     pub parallel: usize,
+    /// A folder for the services' notes.
+    pub notes: PathBuf,
 }
 
-/// Runs the suite against each defect. The honest service comes first: scenarios that don't pass on it are left out,
-/// since their failing would say nothing of a defect.
+/// Counts plays, and reckons how long the rest takes.
+struct Progress {
+    began: Instant,
+    done: usize,
+    of: usize,
+}
+
+impl Progress {
+    fn new(of: usize) -> Self {
+        Self { began: Instant::now(), done: 0, of }
+    }
+
+    fn step(&mut self) -> Pace {
+        self.done += 1;
+        let left = self.of.saturating_sub(self.done);
+        let each = self.began.elapsed().checked_div(u32::try_from(self.done).unwrap_or(u32::MAX));
+        let rest = each.map(|each| each * u32::try_from(left).unwrap_or(u32::MAX));
+        // The first few say nothing about the rest.
+        Pace { done: self.done, of: self.of, left: rest.filter(|_| self.done >= 8) }
+    }
+}
+
+/// Runs the suite against each defect. Nothing counts as a kill that the honest service doesn't pass.
 pub async fn prove(
     grounds: &Grounds,
     cells: Vec<PlannedCell>,
     defects: Vec<Culprit>,
-    effort: Effort,
+    effort: &Effort,
     tell: Tell<'_>,
     mut stop: watch::Receiver<bool>,
-) -> (KillMatrix, bool) {
+) -> KillMatrix {
     let began = Instant::now();
     let mut suite: BTreeMap<String, Vec<PlannedCell>> = BTreeMap::new();
     let mut order = Vec::new();
-    let mut matrix = KillMatrix { defects, ..KillMatrix::default() };
+    let mut matrix = KillMatrix { schema_version: MATRIX_VERSION, defects, ..KillMatrix::default() };
     for cell in cells {
         let id = cell.loaded.scenario.id.clone();
         if let Some(reason) = &cell.lacks {
@@ -48,140 +99,130 @@ pub async fn prove(
         }
         suite.entry(id).or_default().push(cell);
     }
-    let mut stopped = false;
-    honest(grounds, &suite, &order, effort, &mut matrix, tell, &mut stop, &mut stopped).await;
-    if !stopped {
-        broken(grounds, &suite, effort, &mut matrix, tell, &mut stop, &mut stopped).await;
-    }
-    matrix.complete = effort.all && !stopped;
+    let book = Arc::new(Book::new(grounds, suite, effort.notes.clone()));
+    let work = async {
+        if effort.all {
+            baseline(&book, effort, tell).await;
+            leave_out_what_fails(&book, &mut matrix);
+        }
+        matrix.scenarios = order.into_iter().filter(|id| !matrix.left_out.contains_key(id)).collect();
+        pairs(&book, effort, &mut matrix, tell).await;
+        leave_out_what_fails(&book, &mut matrix);
+    };
+    let interrupted = tokio::select! {
+        biased;
+        _ = stop.wait_for(|stop| *stop) => true,
+        () = work => false,
+    };
+    matrix.interrupted = interrupted;
+    matrix.complete = effort.all && !interrupted;
     matrix.duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-    (matrix, stopped)
+    matrix
 }
 
-#[expect(clippy::too_many_arguments, reason = "one step of `prove`, which owns all of these")]
-async fn honest(
-    grounds: &Grounds,
-    suite: &BTreeMap<String, Vec<PlannedCell>>,
-    order: &[String],
-    effort: Effort,
-    matrix: &mut KillMatrix,
-    tell: Tell<'_>,
-    stop: &mut watch::Receiver<bool>,
-    stopped: &mut bool,
-) {
+/// Holds the honest service against every cell.
+async fn baseline(book: &Arc<Book>, effort: &Effort, tell: Tell<'_>) {
+    let cells: Vec<PlannedCell> = book.suite.values().flatten().cloned().collect();
+    let mut progress = Progress::new(cells.len());
+    let mut waiting = cells.into_iter();
     let mut tasks = JoinSet::new();
-    let mut waiting = order.iter();
-    let mut passed = BTreeSet::new();
     loop {
         while tasks.len() < effort.parallel.max(1) {
-            let Some(id) = waiting.next() else { break };
-            let (grounds, id, cells) = (grounds.clone(), id.clone(), suite[id].clone());
-            tasks.spawn(async move { (id, trial(&grounds, cells).await) });
+            let Some(cell) = waiting.next() else { break };
+            let book = book.clone();
+            tasks.spawn(async move {
+                let standing = book.of(&cell).await;
+                (cell.name(), standing)
+            });
         }
-        tokio::select! {
-            biased;
-            _ = stop.wait_for(|stop| *stop) => {
-                *stopped = true;
-                break;
+        match tasks.join_next().await {
+            None => break,
+            Some(Ok((name, standing))) => {
+                let wrong = match &standing {
+                    Standing::Passes { .. } => None,
+                    Standing::Fails(why) | Standing::Unclear(why) => Some(why.as_str()),
+                };
+                tell(&News::Honest(&name, wrong), progress.step());
             }
-            done = tasks.join_next() => match done {
-                None => break,
-                Some(Ok((id, trial))) => {
-                    tell(None, &id, &trial);
-                    match trial {
-                        Trial::Survived => { passed.insert(id); }
-                        Trial::Killed { sentence, .. } => {
-                            matrix.left_out.insert(id, format!("fails on the honest service: {sentence}"));
-                        }
-                        Trial::Unclear { why } => {
-                            matrix.left_out.insert(id, format!("no verdict on the honest service: {why}"));
-                        }
-                    }
-                }
-                Some(Err(error)) => tracing::error!(%error, "a trial's task broke"),
-            },
+            Some(Err(error)) => tracing::error!(%error, "a play's task broke"),
         }
     }
-    tasks.shutdown().await;
-    matrix.scenarios = order.iter().filter(|id| passed.contains(*id)).cloned().collect();
 }
 
-async fn broken(
-    grounds: &Grounds,
-    suite: &BTreeMap<String, Vec<PlannedCell>>,
-    effort: Effort,
-    matrix: &mut KillMatrix,
-    tell: Tell<'_>,
-    stop: &mut watch::Receiver<bool>,
-    stopped: &mut bool,
-) {
+/// Scenarios that the honest service doesn't pass say nothing of defects.
+fn leave_out_what_fails(book: &Book, matrix: &mut KillMatrix) {
+    for (id, cells) in &book.suite {
+        for cell in cells {
+            let why = match book.known(cell) {
+                Some(Standing::Fails(why)) => format!("fails on the honest service: {why}"),
+                Some(Standing::Unclear(why)) => format!("no verdict on the honest service: {why}"),
+                Some(Standing::Passes { .. }) | None => continue,
+            };
+            matrix.left_out.insert(id.clone(), why);
+        }
+    }
+    let left_out: BTreeSet<&String> = matrix.left_out.keys().collect();
+    matrix.scenarios.retain(|id| !left_out.contains(id));
+    for trials in matrix.trials.values_mut() {
+        trials.retain(|id, _| !left_out.contains(id));
+    }
+}
+
+async fn pairs(book: &Arc<Book>, effort: &Effort, matrix: &mut KillMatrix, tell: Tell<'_>) {
     let names: Vec<String> = matrix.defects.iter().map(|defect| defect.name.clone()).collect();
-    let kills = matrix
+    let kills: BTreeMap<String, Vec<String>> = matrix
         .scenarios
         .iter()
-        .filter_map(|id| suite[id].first().map(|cell| (id.clone(), cell.loaded.scenario.kills.clone())))
+        .filter_map(|id| book.suite[id].first().map(|cell| (id.clone(), cell.loaded.scenario.kills.clone())))
         .collect();
+    let zeal = |defect: &String, scenario: &String| {
+        let expected = kills.get(scenario).is_some_and(|kills| kills.contains(defect));
+        match (expected, effort.unreached) {
+            (true, _) => Zeal::Expected,
+            (false, true) => Zeal::Unreached,
+            (false, false) => Zeal::Reached,
+        }
+    };
     let mut agenda = Agenda::new(&names, &matrix.scenarios, &kills, effort.all);
+    if effort.all {
+        // All that is out of reach is known by now: what is left is what takes time.
+        for (defect, scenario) in agenda.drop_pairs(|defect, scenario| {
+            zeal(defect, scenario) == Zeal::Reached && !reached(book, defect, scenario)
+        }) {
+            matrix.trials.entry(defect).or_default().insert(scenario, Trial::NotReached);
+        }
+    }
+    let mut progress = Progress::new(agenda.about());
     let mut tasks = JoinSet::new();
     loop {
         while tasks.len() < effort.parallel.max(1) {
             let Some((defect, scenario)) = agenda.next() else { break };
-            let grounds = Grounds { defects: vec![defect.clone()], ..grounds.clone() };
-            let cells = suite[&scenario].clone();
-            tasks.spawn(async move { (defect, scenario, trial(&grounds, cells).await) });
-        }
-        tokio::select! {
-            biased;
-            _ = stop.wait_for(|stop| *stop) => {
-                *stopped = true;
-                break;
-            }
-            done = tasks.join_next() => match done {
-                None => break,
-                Some(Ok((defect, scenario, trial))) => {
-                    tell(Some(&defect), &scenario, &trial);
-                    if matches!(trial, Trial::Killed { .. }) {
-                        agenda.killed(&defect, &scenario);
-                    }
-                    matrix.trials.entry(defect).or_default().insert(scenario, trial);
+            let (book, zeal) = (book.clone(), zeal(&defect, &scenario));
+            tasks.spawn(async move {
+                let mut outcome = trial(&book, &defect, &scenario, zeal).await;
+                if zeal == Zeal::Expected && matches!(outcome, Trial::Unclear { .. }) {
+                    // A busy machine leaves questions open that a second look answers.
+                    outcome = trial(&book, &defect, &scenario, zeal).await;
                 }
-                Some(Err(error)) => tracing::error!(%error, "a trial's task broke"),
-            },
+                (defect, scenario, outcome)
+            });
+        }
+        match tasks.join_next().await {
+            None => break,
+            Some(Ok((defect, scenario, trial))) => {
+                if matches!(trial, Trial::Killed { .. }) {
+                    agenda.killed(&defect, &scenario);
+                }
+                tell(&News::Tried(&defect, &scenario, &trial), progress.step());
+                matrix.trials.entry(defect).or_default().insert(scenario, trial);
+            }
+            Some(Err(error)) => tracing::error!(%error, "a trial's task broke"),
         }
     }
-    tasks.shutdown().await;
 }
 
-/// Plays a scenario's cells until one breaks a promise. What is judged over all cells together is judged at the end.
-async fn trial(grounds: &Grounds, cells: Vec<PlannedCell>) -> Trial {
-    let mut played = Vec::new();
-    let mut unclear = None;
-    for cell in cells {
-        let done = play(grounds, cell).await;
-        if let Some(killed) = killed(&done.report(&done.judge(&done.views()), String::new())) {
-            return killed;
-        }
-        played.push(done);
-    }
-    for cell in Played::judge_together(&played, |_| String::new()) {
-        if let Some(killed) = killed(&cell) {
-            return killed;
-        }
-        if cell.verdict != Verdict::Pass {
-            let error = cell.error.as_ref().map(|error| format!("{} {}", error.code, error.message));
-            let witness =
-                cell.witnesses.iter().find(|witness| !witness.seen).map(|witness| witness.detail.clone());
-            unclear = unclear.or(error).or(witness).or(Some(format!("{:?}", cell.verdict)));
-        }
-    }
-    unclear.map_or(Trial::Survived, |why| Trial::Unclear { why })
-}
-
-fn killed(cell: &Cell) -> Option<Trial> {
-    let broke = cell.promises.iter().find(|promise| promise.outcome == Outcome::Broke)?;
-    Some(Trial::Killed {
-        cell: crate::engine::name_of(&cell.scenario, &cell.at),
-        promise: broke.name.clone(),
-        sentence: broke.sentence.clone(),
-    })
+fn reached(book: &Book, defect: &str, scenario: &str) -> bool {
+    book.suite[scenario].iter().any(
+        |cell| matches!(book.known(cell), Some(Standing::Passes { reached, .. }) if reached.contains(defect)),
+    )
 }

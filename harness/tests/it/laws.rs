@@ -543,3 +543,34 @@ fn a_server_error_that_the_scenario_asks_for_is_none() {
     holds("expect = { status = [201, 503] }", "no-server-error", one_job().created("again", answer(503)));
     breaks("expect = { status = [201] }", "no-server-error", one_job().created("again", answer(503)), "503");
 }
+
+const GIVES_UP: &str = "[[step]]\nid = \"gives-up\"\ndo = \"cancel-attempt\"\njob = \"click\"\n\
+                        with = { attempt = 1, evidence = \"e\" }\n";
+
+#[test]
+fn an_attempt_that_was_given_up_does_not_win() {
+    let given_up = |status| {
+        let story = one_job().asks("gives-up", "cancel-attempt", "a");
+        story.answered("gives-up", job(status, "a", "accepted"))
+    };
+    let law = "given-up-stays-given-up";
+    holds(GIVES_UP, law, given_up(200).saw("end", decided("a", "2", "answer-second")));
+    breaks(GIVES_UP, law, given_up(200).saw("end", decided("a", "1", "answer-first")), "taken all the same");
+    holds(GIVES_UP, law, given_up(409).saw("end", decided("a", "1", "answer-first")));
+    holds(GIVES_UP, law, one_job().saw("end", decided("a", "1", "answer-first")));
+}
+
+#[test]
+fn an_acknowledged_job_is_begun() {
+    let law = "acknowledged-is-carried-out";
+    let told = || Story::new().created("click", job(201, "a", "accepted"));
+    let waits = |story: Story| {
+        let story = story.saw("end", job(200, "a", "accepted")).later(6_000_000);
+        story.saw("end", job(200, "a", "accepted")).missed("end")
+    };
+    breaks("", law, waits(told()), "nothing was begun in the 6 s");
+    // It moved, if not to its end.
+    holds("", law, waits(told()).saw("end", job(200, "a", "unknown")));
+    // A step that saw what it waited for is no step that waited in vain.
+    holds("", law, told().saw("end", job(200, "a", "accepted")).later(6_000_000));
+}

@@ -13,6 +13,7 @@ pub struct Story {
     events: Vec<Event>,
     requests: BTreeMap<String, u64>,
     calls: BTreeMap<String, u64>,
+    idle_us: u64,
 }
 
 /// An answer in few words.
@@ -42,7 +43,7 @@ impl Story {
 
     fn tell(mut self, kind: Kind) -> Self {
         let seq = self.events.len() as u64;
-        self.events.push(Event { seq, at_us: seq * 100, round: 1, kind });
+        self.events.push(Event { seq, at_us: seq * 100 + self.idle_us, round: 1, kind });
         self
     }
 
@@ -85,6 +86,17 @@ impl Story {
     pub fn reads(self, step: &str, about: &str) -> Self {
         // A step that looks again keeps its name; the number tells the looks apart.
         self.send(step, "read", None, None, Some(about))
+    }
+
+    /// A request about a job leaves.
+    pub fn asks(self, step: &str, verb: &str, about: &str) -> Self {
+        self.send(step, verb, None, None, Some(about))
+    }
+
+    /// Nothing happens for so long.
+    pub fn later(mut self, us: u64) -> Self {
+        self.idle_us += us;
+        self
     }
 
     /// The request of this step is answered.

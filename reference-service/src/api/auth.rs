@@ -6,6 +6,7 @@ use super::problem::{Problem, ProblemType};
 use super::state::{App, Identity};
 use crate::Principal;
 use crate::log::owner_tag;
+use crate::reach::Occasion;
 use crate::store::digest;
 
 /// The authenticated caller. The owner comes from the token and from nowhere else.
@@ -32,21 +33,37 @@ impl FromRequestParts<App> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let secret = bearer(parts).ok_or_else(|| refuse("send `Authorization: Bearer <token>`"))?;
-        // The comparison is a lookup by hash: its timing tells nothing about the secret.
-        let digest = digest(secret);
-        let identity = if let Some(identity) = app.remembered(&digest) {
-            identity
-        } else {
-            let (owner, role) =
-                app.store.token(&digest).await?.ok_or_else(|| refuse("the token is not known"))?;
-            let identity = Identity { owner, role };
-            app.remember(digest, identity.clone());
-            identity
+        let rules = &app.store.rules;
+        let identity = match (identify(parts, app).await?, rules.anonymous) {
+            (Ok(identity), _) => identity,
+            (Err(_), Some(guest)) => Identity { owner: guest.to_owned(), role: Principal::User },
+            (Err(refusal), None) => {
+                rules.reach.met(Occasion::Anonymous);
+                return Err(refusal);
+            }
         };
         tracing::Span::current().record("owner", owner_tag(&identity.owner));
-        Ok(Self { owner: (app.store.rules.scope)(&identity.owner), role: identity.role })
+        rules.reach.named("owner", &identity.owner, |rules| (rules.scope)(&identity.owner));
+        Ok(Self { owner: (rules.scope)(&identity.owner), role: identity.role })
     }
+}
+
+/// Who sent the request, or why nobody can say. Fails where the database does.
+async fn identify(parts: &Parts, app: &App) -> Result<Result<Identity, Problem>, Problem> {
+    let Some(secret) = bearer(parts) else {
+        return Ok(Err(refuse("send `Authorization: Bearer <token>`")));
+    };
+    // The comparison is a lookup by hash: its timing tells nothing about the secret.
+    let digest = digest(secret);
+    if let Some(identity) = app.remembered(&digest) {
+        return Ok(Ok(identity));
+    }
+    let Some((owner, role)) = app.store.token(&digest).await? else {
+        return Ok(Err(refuse("the token is not known")));
+    };
+    let identity = Identity { owner, role };
+    app.remember(digest, identity.clone());
+    Ok(Ok(identity))
 }
 
 fn bearer(parts: &Parts) -> Option<&str> {

@@ -28,7 +28,7 @@ pub(super) async fn create(
     let (parts, stream) = request.into_parts();
     let media_type = body::json_media_type(&parts.headers)?.to_owned();
     let raw = body::read_body(stream, &app.config).await?;
-    let items = items((app.store.rules.read)(&raw)?, body::value(&raw)?)?;
+    let items = items(submit::read(&app, &raw)?, body::value(&raw)?)?;
     let trace = submit::trace_of(&parts.headers);
     let read = |json: &Json, value: Value| -> Result<NewJob, Problem> {
         let Value::Object(mut members) = value else { return Err(invalid("a job must be an object")) };
@@ -46,8 +46,9 @@ pub(super) async fn create(
             media_type: &media_type,
             body: json,
         };
-        let fingerprint = (app.store.rules.fingerprint)(&intent, crate::domain::canonical(json).as_bytes());
-        wanted.into_job(&app, &caller, &key, fingerprint, app.store.rules.batch_key, trace.clone())
+        let canonical = crate::domain::canonical(json);
+        let fingerprint = submit::fingerprint(&app, &intent, canonical.as_bytes());
+        wanted.into_job(&app, &caller, &key, fingerprint, |rules, key| (rules.batch_key)(key), trace.clone())
     };
     let news: Vec<Result<NewJob, Problem>> =
         items.into_iter().map(|(json, value)| read(&json, value)).collect();

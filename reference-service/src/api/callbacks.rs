@@ -93,7 +93,10 @@ pub(super) async fn take(
             "send 1 to 255 characters as `webhook-id`, the same for each delivery of an event",
         ));
     }
-    (app.store.rules.authentic)(&signed).map_err(|refusal| refused(&app, refusal.to_string()))?;
+    let rules = &app.store.rules;
+    let authentic = (rules.authentic)(&signed);
+    rules.reach.decided(&authentic, |rules| (rules.authentic)(&signed));
+    authentic.map_err(|refusal| refused(&app, refusal.to_string()))?;
 
     crate::domain::parse(&raw)?;
     let report: Report = body::shape(body::value(&raw)?)?;

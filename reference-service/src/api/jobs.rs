@@ -11,6 +11,7 @@ use super::state::App;
 use super::submit::{self, Wanted};
 use super::{body, view};
 use crate::domain::{IdempotencyKey, Intent, JobState};
+use crate::reach::Occasion;
 use crate::store::{CancelRefusal, Edit, JobRecord};
 
 /// How many jobs a page has at most, and unless asked otherwise.
@@ -25,11 +26,11 @@ pub(super) async fn create(
     request: Request,
 ) -> Result<Response, Problem> {
     let (parts, stream) = request.into_parts();
-    let key = submit::key_of(&parts.headers)?;
+    let key = submit::key_of(&app, &parts.headers)?;
     let media_type = body::json_media_type(&parts.headers)?;
     let raw = body::read_body(stream, &app.config).await?;
     let read = (|| {
-        let json = (app.store.rules.read)(&raw)?;
+        let json = submit::read(&app, &raw)?;
         let wanted = Wanted::read(body::value(&raw)?)?;
         let intent = Intent {
             method: parts.method.as_str(),
@@ -39,14 +40,21 @@ pub(super) async fn create(
             media_type,
             body: &json,
         };
-        let fingerprint = (app.store.rules.fingerprint)(&intent, &raw);
+        let fingerprint = submit::fingerprint(&app, &intent, &raw);
         let trace = submit::trace_of(&parts.headers);
-        wanted.into_job(&app, &caller, &key, fingerprint, str::to_owned, trace)
+        wanted.into_job(&app, &caller, &key, fingerprint, |_, key| key.to_owned(), trace)
     })();
+    let rules = &app.store.rules;
     match read {
-        Ok(new) => Ok(submit::submit(&app, new).await?.respond()),
+        Ok(new) => {
+            let waiting = rules.reach.begin(Occasion::ClientGone);
+            let submitted = submit::submit(&app, new).await;
+            waiting.ended();
+            Ok(submitted?.respond())
+        }
         Err(problem) => {
-            (app.store.rules.refused)(&app.store, &caller.owner, key.as_str()).await?;
+            rules.reach.met(Occasion::RefusedBody);
+            (rules.refused)(&app.store, &caller.owner, key.as_str()).await?;
             Err(problem)
         }
     }
@@ -94,7 +102,9 @@ pub(super) async fn list(
     let Query(search) = search.map_err(|error| invalid(error.body_text()))?;
     if let Some(told) = search.idempotency_key {
         let key = IdempotencyKey::parse(told.as_bytes())?;
-        let key = (app.store.rules.key)(key.as_str());
+        let rules = &app.store.rules;
+        rules.reach.named("key", key.as_str(), |rules| (rules.key)(key.as_str()));
+        let key = (rules.key)(key.as_str());
         let found = app.store.job_by_key(&caller.owner, &key).await?.filter(|record| !record.purged);
         let jobs: Vec<Value> = found.iter().map(view::job).collect();
         return Ok(view::json_response(StatusCode::OK, &json!({ "jobs": jobs, "next": null })));

@@ -10,8 +10,9 @@ use super::problem::{Problem, ProblemType};
 use super::state::App;
 use super::{body, view};
 use crate::Profile;
-use crate::domain::{Fingerprint, IdempotencyKey, Mode};
+use crate::domain::{Fingerprint, IdempotencyKey, Intent, Json, Mode};
 use crate::metrics::Counter;
+use crate::rules::Rules;
 use crate::store::{Claimed, JobRecord, NewJob, StoreError};
 
 /// The longest name of a kind, in characters.
@@ -61,7 +62,7 @@ impl Wanted {
         caller: &Caller,
         key: &IdempotencyKey,
         fingerprint: Fingerprint,
-        spelling: fn(&str) -> String,
+        spelling: fn(&Rules, &str) -> String,
         traceparent: Option<String>,
     ) -> Result<NewJob, Problem> {
         let known: Vec<&str> = app.config.providers.iter().map(|provider| provider.name.as_str()).collect();
@@ -90,11 +91,16 @@ impl Wanted {
                     .map_err(|error| invalid(format!("`run_at` is no RFC 3339 time: {error}")))
             })
             .transpose()?;
-        let spelling = if run_at.is_some() { app.store.rules.scheduled_key } else { spelling };
+        let spell = |rules: &Rules| {
+            let key = (rules.key)(key.as_str());
+            if run_at.is_some() { (rules.scheduled_key)(&key) } else { spelling(rules, &key) }
+        };
+        let rules = &app.store.rules;
+        rules.reach.named("key", key.as_str(), spell);
         Ok(NewJob {
             id: Uuid::now_v7(),
             owner: caller.owner.clone(),
-            key: spelling(&(app.store.rules.key)(key.as_str())),
+            key: spell(rules),
             fingerprint,
             kind: self.kind,
             input: self.input.to_string(),
@@ -130,8 +136,12 @@ impl Submitted {
 /// Claims the key. The claim goes on when the client disconnects: a request is never left half done.
 pub(super) async fn submit(app: &App, new: NewJob) -> Result<Submitted, Problem> {
     let store = app.store.clone();
-    let claimed = tokio::spawn(async move { store.claim(&new).await }).await;
-    let claimed = claimed.map_err(|_| Problem::new(ProblemType::Internal, "the claim was interrupted"))?;
+    let claimed = if store.rules.outlives_client {
+        let claimed = tokio::spawn(async move { store.claim(&new).await }).await;
+        claimed.map_err(|_| Problem::new(ProblemType::Internal, "the claim was interrupted"))?
+    } else {
+        store.claim(&new).await
+    };
     let count = |counter| app.metrics.count(counter);
     match claimed {
         Ok(Claimed::Created(job)) => {
@@ -186,9 +196,13 @@ pub(super) fn trace_of(headers: &axum::http::HeaderMap) -> Option<String> {
 }
 
 /// All lines of the key's header.
-pub(super) fn key_of(headers: &axum::http::HeaderMap) -> Result<IdempotencyKey, Problem> {
+pub(super) fn key_of(app: &App, headers: &axum::http::HeaderMap) -> Result<IdempotencyKey, Problem> {
     let name = HeaderName::from_static("idempotency-key");
-    Ok(IdempotencyKey::from_lines(headers.get_all(name).iter().map(HeaderValue::as_bytes))?)
+    let lines: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    let rules = &app.store.rules;
+    let key = (rules.read_key)(&lines);
+    rules.reach.decided(&key, |rules| (rules.read_key)(&lines));
+    Ok(key?)
 }
 
 /// The `If-Match` header, if there is one.
@@ -196,4 +210,23 @@ pub(super) fn precondition(headers: &axum::http::HeaderMap) -> Option<crate::dom
     headers
         .get(header::IF_MATCH)
         .map(|value| crate::domain::IfMatch::parse(value.to_str().unwrap_or_default()))
+}
+
+/// Reads a body.
+pub(super) fn read(app: &App, raw: &[u8]) -> Result<Json, Problem> {
+    let rules = &app.store.rules;
+    let read = (rules.read)(raw);
+    rules.reach.decided(&read, |rules| (rules.read)(raw));
+    Ok(read?)
+}
+
+/// What makes two requests one intent.
+pub(super) fn fingerprint(app: &App, intent: &Intent<'_>, raw: &[u8]) -> Fingerprint {
+    let rules = &app.store.rules;
+    let fingerprint = (rules.fingerprint)(intent, raw);
+    if rules.reach.wanted() {
+        let hex = |fingerprint: Fingerprint| format!("{fingerprint:?}");
+        rules.reach.named("fingerprint", &hex(fingerprint), |rules| hex((rules.fingerprint)(intent, raw)));
+    }
+    fingerprint
 }

@@ -72,6 +72,27 @@ defects! {
     MismatchIgnored, "mismatch-ignored", Claims,
         "a key with another payload is refused",
         "Answers a known key with the old job whatever the payload says, so a second order silently becomes the first.";
+    KeyIgnored, "key-ignored", Claims,
+        "the same intent gets the same job",
+        "Takes the key for a label that goes into the log, so a client that asks again after a lost answer orders twice.";
+    PayloadIsKey, "payload-is-key", Claims,
+        "equal requests under different keys are different intents",
+        "Recognises requests by their content, so the second of two equal orders is dropped as a duplicate of the first.";
+    KeylessAccepted, "keyless-accepted", Claims,
+        "a request without a key is refused",
+        "Makes up a key where none was sent, so the very request that needs protection has a key that no retry can know.";
+    FirstKeyWins, "first-key-wins", Claims,
+        "two lines of keys are refused",
+        "Takes the first of two keys while the proxy before it takes the last, so the duplicate slips through between them.";
+    KeyMended, "key-mended", Claims,
+        "a key that can't be told apart from another is refused",
+        "Drops the characters of a key that it doesn't like, so every client with an empty variable shares one job.";
+    KeyTruncated, "key-truncated", Claims,
+        "keys are compared to their last character",
+        "Cuts keys to the width of a column, so two long ones that differ at their end become one.";
+    QuotedIsAnotherKey, "quoted-is-another-key", Claims,
+        "a key in quotes is the bare key",
+        "Takes the quotes for a part of the key, so a retry that came through a gateway which adds them starts a second job.";
     TimeoutIsFailed, "timeout-is-failed", Unknown,
         "an attempt without an answer is unknown, never failed",
         "Takes a timeout for a failure and tries again, so a card whose first charge went through is charged twice.";
@@ -105,6 +126,9 @@ defects! {
     LookupIgnoresOwner, "lookup-ignores-owner", Scope,
         "nobody reads another owner's job",
         "Looks a job up by its id alone, so whoever learns an id reads and cancels a stranger's job.";
+    AnonymousAccepted, "anonymous-accepted", Scope,
+        "a request without credentials is refused",
+        "Serves whoever sends no valid token as one and the same guest, so an order whose token has expired belongs to nobody.";
     KeyCaseFolded, "key-case-folded", Scope,
         "keys are compared byte by byte",
         "Folds the case of keys in a collation, so two random keys that differ in case become one.";
@@ -138,6 +162,15 @@ defects! {
     NotFoundTooEarly, "not-found-too-early", Unknown,
         "\"not found\" counts only after the provider's declared latency",
         "Believes a provider that knows nothing yet, and sends the work again while the first request is on its way.";
+    LiveDoesNotBlock, "live-does-not-block", Fencing,
+        "no attempt starts while another one is out",
+        "Starts an attempt for everybody who presses the button, so the work runs as often as there were clicks.";
+    GivenUpRunsAgain, "given-up-runs-again", Unknown,
+        "after an attempt was given up nothing runs until somebody asks for it",
+        "Puts a job back into the queue when its attempt is given up, so the next call leaves before anybody decided on it.";
+    PreconditionIgnored, "precondition-ignored", Fencing,
+        "a decision counts only for the version that was read",
+        "Looks whether `If-Match` is there and not what it says, so two people decide over one attempt without knowing.";
     NoHeartbeat, "no-heartbeat", Fencing,
         "an attempt that is carried out is not taken away",
         "Never renews its lease, so work that takes longer than expected is declared lost while it runs.";
@@ -177,6 +210,18 @@ defects! {
     EnqueueAfterCommit, "enqueue-after-commit", CrashSafety,
         "a job that was acknowledged is carried out",
         "Commits the job and enqueues it in a second step, so a crash between the two strands it for ever.";
+    KeyLockLeftBehind, "key-lock-left-behind", CrashSafety,
+        "there is never a key without its job",
+        "Locks the key in a step of its own before it makes the job, so a crash between the two turns every retry away.";
+    DroppedWithTheClient, "dropped-with-the-client", CrashSafety,
+        "what was begun for a client that hung up is finished or undone",
+        "Works within the handler that the framework drops when the client hangs up, between any two of its steps.";
+    TimerInMemory, "timer-in-memory", CrashSafety,
+        "a job that was acknowledged is carried out",
+        "Keeps the time at which a job is due in a timer of the process, so a restart forgets every job that was scheduled.";
+    ShutdownAbandons, "shutdown-abandons", CrashSafety,
+        "a process that is asked to end finishes what it has begun",
+        "Ends at once when it is asked to, so each deployment leaves unknown outcomes behind.";
     EffectBeforeMark, "effect-before-mark", CrashSafety,
         "the effect is noted before it starts",
         "Calls the provider and writes down afterwards that it did, so a crash in between repeats the call.";

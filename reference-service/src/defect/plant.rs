@@ -5,6 +5,7 @@ use crate::store::{self, answer_then_commit, failed_frees_key, insert_then_enque
 
 impl Defect {
     /// Replaces what the defect is about, and nothing else.
+    #[expect(clippy::too_many_lines, reason = "an arm for each defect, and nothing else")]
     pub(crate) fn plant(self, rules: &mut Rules) {
         let sql = &mut rules.sql;
         match self {
@@ -24,6 +25,17 @@ impl Defect {
             }
             Self::MismatchIgnored => rules.same_intent = |_, _| true,
             Self::InvalidBodyClaims => rules.refused = store::claim_for_nothing,
+            Self::KeyIgnored => {
+                rules.preparation.push(store::WITHOUT_UNIQUE_KEY);
+                sql.insert_job = store::PLAIN_INSERT;
+            }
+            Self::PayloadIsKey => rules.claim = store::look_for_payload_then_insert,
+            Self::KeylessAccepted => rules.read_key = wrong::key_made_up,
+            Self::FirstKeyWins => rules.read_key = wrong::first_key,
+            Self::KeyMended => rules.read_key = wrong::key_mended,
+            Self::KeyTruncated => rules.key = |key| key.chars().take(64).collect(),
+            Self::QuotedIsAnotherKey => rules.read_key = wrong::key_with_quotes,
+            Self::AnonymousAccepted => rules.anonymous = Some("guest"),
             Self::FailedFreesKey => rules.claim = failed_frees_key,
             Self::ScheduledIgnoresKey => rules.scheduled_key = fresh_key,
             Self::BatchIgnoresKeys => rules.batch_key = fresh_key,
@@ -69,6 +81,12 @@ impl Defect {
                 rules.start = wrong::start_and_bump;
                 rules.pick_up = wrong::start_and_bump;
             }
+            Self::LiveDoesNotBlock => {
+                rules.preparation.push(store::ANY_NUMBER_LIVE);
+                rules.start = wrong::start_beside_live;
+            }
+            Self::GivenUpRunsAgain => rules.cancel_attempt = wrong::cancel_attempt_and_requeue,
+            Self::PreconditionIgnored => rules.allows = |_, _| true,
             Self::NoHeartbeat => rules.heartbeats = false,
             Self::LapsedMeansRepeat => rules.lapse = wrong::lapse_and_repeat,
             Self::LeaseByWorkerClock => sql.lease = store::LEASE_BY_WORKER_CLOCK,
@@ -85,6 +103,17 @@ impl Defect {
             }
             Self::AnswerBeforeCommit => rules.claim = answer_then_commit,
             Self::EnqueueAfterCommit => rules.claim = insert_then_enqueue,
+            Self::KeyLockLeftBehind => {
+                rules.preparation.push(store::KEY_LOCKS);
+                rules.claim = store::lock_then_insert;
+            }
+            Self::DroppedWithTheClient => {
+                rules.preparation.push(store::KEY_LOCKS);
+                rules.claim = store::lock_think_then_insert;
+                rules.outlives_client = false;
+            }
+            Self::TimerInMemory => rules.claim = store::insert_then_remember,
+            Self::ShutdownAbandons => rules.drains = false,
             Self::EffectBeforeMark => rules.mark = Mark::AfterTheCall,
             Self::HiddenResend => rules.resends = 1,
             Self::ReferencePerAttempt => rules.reference = |job, number| format!("{job}-{number}"),

@@ -7,8 +7,9 @@ use onejob_contracts::gate::{JobFacts, Permit, Question, Refusal, Trigger, may_f
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::{
-    Answer, AttemptState, Cancel, CancelOutcome, Discarded, Fingerprint, Intent, Job, JobState, Lapse,
-    StartRefusal, Verdict, cancel_job, classify, fingerprint, lapse, start,
+    Answer, AttemptCancelRefusal, AttemptState, Cancel, CancelOutcome, Discarded, Fingerprint,
+    IdempotencyKey, Intent, Job, JobState, KeyRefusal, Lapse, StartRefusal, Verdict, cancel_attempt,
+    cancel_job, classify, fingerprint, lapse, start,
 };
 use crate::rules::{Conclusion, Found};
 use crate::signature::{self, Signed, verify};
@@ -16,9 +17,25 @@ use crate::worker::traceparent;
 
 /// Attempts whose outcome is unknown don't count as live.
 pub(super) fn start_beside_unknown(job: &Job) -> Result<Job, StartRefusal> {
+    start_beside(job, &[AttemptState::Unknown])
+}
+
+/// Attempts that are out don't keep others from starting.
+pub(super) fn start_beside_live(job: &Job) -> Result<Job, StartRefusal> {
+    start_beside(job, &[AttemptState::Starting, AttemptState::Running])
+}
+
+/// Whoever gives an attempt up is taken to want the next one.
+pub(super) fn cancel_attempt_and_requeue(job: &Job, number: i32) -> Result<Job, AttemptCancelRefusal> {
+    let mut next = cancel_attempt(job, number)?;
+    next.attention = None;
+    Ok(next)
+}
+
+fn start_beside(job: &Job, overlooked: &[AttemptState]) -> Result<Job, StartRefusal> {
     let mut blind = job.clone();
     for attempt in &mut blind.attempts {
-        if attempt.state == AttemptState::Unknown {
+        if overlooked.contains(&attempt.state) {
             attempt.state = AttemptState::Superseded;
         }
     }
@@ -220,4 +237,32 @@ pub(super) fn anybody(_callback: &Signed<'_>) -> Result<(), signature::Refusal> 
 pub(super) fn however_old(callback: &Signed<'_>) -> Result<(), signature::Refusal> {
     let now = callback.timestamp.parse().map_err(|_| signature::Refusal::Timestamp)?;
     verify(&Signed { now, ..*callback })
+}
+
+/// Whoever sends no key gets one.
+pub(super) fn key_made_up(lines: &[&[u8]]) -> Result<IdempotencyKey, KeyRefusal> {
+    match lines {
+        [] => Ok(IdempotencyKey::verbatim(uuid::Uuid::new_v4().to_string())),
+        lines => IdempotencyKey::from_lines(lines.iter().copied()),
+    }
+}
+
+/// The first line is the key, whatever follows.
+pub(super) fn first_key(lines: &[&[u8]]) -> Result<IdempotencyKey, KeyRefusal> {
+    IdempotencyKey::from_lines(lines.iter().copied().take(1))
+}
+
+/// What is left of a key that makes trouble is the key.
+pub(super) fn key_mended(lines: &[&[u8]]) -> Result<IdempotencyKey, KeyRefusal> {
+    let [line] = lines else { return IdempotencyKey::from_lines(lines.iter().copied()) };
+    let fine = line.iter().copied().filter(|byte| byte.is_ascii_graphic() && *byte != b'"');
+    Ok(IdempotencyKey::verbatim(fine.take(255).map(char::from).collect()))
+}
+
+/// Quotes are characters like any other.
+pub(super) fn key_with_quotes(lines: &[&[u8]]) -> Result<IdempotencyKey, KeyRefusal> {
+    let bare = IdempotencyKey::from_lines(lines.iter().copied())?;
+    let line = lines.first().map(|line| line.trim_ascii()).unwrap_or_default();
+    let quoted = line.starts_with(b"\"");
+    Ok(if quoted { IdempotencyKey::verbatim(String::from_utf8_lossy(line).into_owned()) } else { bare })
 }

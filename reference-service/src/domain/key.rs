@@ -55,6 +55,11 @@ impl IdempotencyKey {
         Self::parse(first)
     }
 
+    /// A key as it stands, whatever it is.
+    pub(crate) fn verbatim(key: String) -> Self {
+        Self(key)
+    }
+
     /// The bare key.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -7,6 +7,7 @@ use onejob_contracts::attest::TrustedKeys;
 use onejob_contracts::gate::{Attestations, Question, Trigger};
 
 use super::facts::{Facts, facts};
+use crate::reach::Occasion;
 use crate::rules::Rules;
 use crate::store::{Move, Unmoved};
 use crate::{Config, Error};
@@ -70,6 +71,7 @@ impl Gate {
     fn decide(&self, asked: Asked<'_>, read: Result<Read, String>) -> Move {
         let refused = |code, reason| Move::Refused(Unmoved { to: asked.to.to_owned(), code, reason });
         let Asked { kind, from, to, cause } = asked;
+        self.rules.reach.met(Occasion::FailoverAsked);
         let Some(job) = self.facts.get(&(kind.to_owned(), from.to_owned(), to.to_owned())) else {
             return refused("no_contract", format!("no contract covers jobs of kind `{kind}` at `{to}`"));
         };

@@ -5,9 +5,9 @@ use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use serde_json::json;
 
 use super::wire;
-use crate::Error;
 use crate::domain::{Answer, Unanswered};
 use crate::rules::Found;
+use crate::{Error, Provider};
 
 /// The largest answer that is read, in bytes.
 const LARGEST_ANSWER: usize = 1024 * 1024;
@@ -40,10 +40,16 @@ pub(crate) struct ProviderClient {
 }
 
 impl ProviderClient {
-    pub(crate) fn new() -> Result<Self, Error> {
+    /// Prepares for calls of these providers.
+    pub(crate) fn new(providers: &[Provider]) -> Result<Self, Error> {
         // Fails only when somebody installed a provider before, and then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
+        let mut builder = reqwest::Client::builder();
+        if providers.iter().all(|provider| provider.url.starts_with("http://")) {
+            // Reading the system's certificates takes longer than all the rest of starting up.
+            builder = builder.tls_certs_only([]);
+        }
+        let http = builder
             .pool_max_idle_per_host(0)
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())

@@ -20,8 +20,16 @@ pub(crate) const UNKNOWN_IS_NOT_LIVE: [&str; 2] = [
     "CREATE UNIQUE INDEX attempts_one_live ON attempts (job_id) WHERE exclusive AND state IN ('starting', 'running')",
 ];
 
+/// The database lets any number of attempts be live.
+pub(crate) const ANY_NUMBER_LIVE: &str = "DROP INDEX IF EXISTS attempts_one_live";
+
+/// Room for keys that were locked before there is a job.
+pub(crate) const KEY_LOCKS: &str = "CREATE TABLE IF NOT EXISTS key_locks (owner text NOT NULL, \
+    idempotency_key text COLLATE \"C\" NOT NULL, PRIMARY KEY (owner, idempotency_key))";
+
 /// The result is written whoever comes.
 pub(crate) const FINISH_UNCONDITIONALLY: &str = "UPDATE jobs SET result = $3, completed_by = $4, state = 'succeeded', version = version + 1, \
+        cancel = CASE WHEN cancel = 'requested' THEN 'too_late' ELSE cancel END, \
         attention = NULL, unknown_since = NULL, settled_at = now(), updated_at = now() \
      WHERE id = $1 AND $2::bigint IS NOT NULL";
 

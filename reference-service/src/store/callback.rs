@@ -3,6 +3,7 @@ use uuid::Uuid;
 use super::transaction::transaction;
 use super::{EventKind, Finished, Outcome, Source, Store, StoreError, Wait};
 use crate::domain::RetryPolicy;
+use crate::reach::Occasion;
 
 /// What a callback came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,7 @@ impl Store {
                 .await?
                 .rows_affected();
             if noted == 0 {
+                self.rules.reach.met(Occasion::CallbackAgain);
                 Taken::Again
             } else {
                 self.log(tx, job, EventKind::CallbackReceived, Some(number), Some(event)).await?;

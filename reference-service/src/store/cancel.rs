@@ -5,9 +5,10 @@ use uuid::Uuid;
 use super::transaction::transaction;
 use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait};
 use crate::domain::{
-    AttemptCancelRefusal, CancelOutcome, Evidence, IfMatch, JobState, ResolveRefusal, RetryPolicy,
-    cancel_attempt, resolve,
+    AttemptCancelRefusal, AttemptState, CancelOutcome, Evidence, IfMatch, JobState, ResolveRefusal,
+    RetryPolicy, resolve,
 };
+use crate::reach::Occasion;
 
 /// What became of a decision from outside.
 #[derive(Debug)]
@@ -51,12 +52,16 @@ impl Store {
     ) -> Result<Edit<CancelRefusal>, StoreError> {
         transaction!(self, Wait::Briefly, |tx| {
             let Some(record) = self.lock(tx, job).await? else { return Ok(Edit::NotFound) };
+            self.note_decision_over(&record);
             // Whoever asks again for what has come about is told so, whatever version they knew (RFC 9110, 13.1.1).
             let came_about = record.job().state == JobState::Cancelled;
-            if !came_about && precondition.is_some_and(|wanted| !wanted.allows(record.version)) {
+            if !came_about && !self.allowed(precondition, &record) {
                 return Ok(Edit::Stale(Box::new(record)));
             }
-            match (self.rules.cancel_job)(&record.job(), accept_unknown_effect) {
+            let outcome = (self.rules.cancel_job)(&record.job(), accept_unknown_effect);
+            let reach = &self.rules.reach;
+            reach.decided(&outcome, |rules| (rules.cancel_job)(&record.job(), accept_unknown_effect));
+            match outcome {
                 CancelOutcome::Already => Edit::Done(Box::new(record)),
                 CancelOutcome::Unknown => {
                     self.log(tx, job, EventKind::CancelRefused, None, Some("the outcome is unknown")).await?;
@@ -74,6 +79,7 @@ impl Store {
                 CancelOutcome::Cancelled(after) => {
                     self.save(tx, &record, &after, &Beside::default()).await?;
                     self.log(tx, job, EventKind::JobCancelled, None, None).await?;
+                    self.rules.reach.met(Occasion::Cancelled);
                     for statement in self.rules.after_cancel {
                         self.query(statement).bind(job).execute(&mut *tx).await?;
                     }
@@ -93,10 +99,13 @@ impl Store {
     ) -> Result<Edit<AttemptCancelRefusal>, StoreError> {
         transaction!(self, Wait::Briefly, |tx| {
             let Some(record) = self.lock(tx, job).await? else { return Ok(Edit::NotFound) };
-            if !precondition.allows(record.version) {
+            self.note_decision_over(&record);
+            if !self.allowed(Some(precondition), &record) {
                 return Ok(Edit::Stale(Box::new(record)));
             }
-            match cancel_attempt(&record.job(), number) {
+            let given_up = (self.rules.cancel_attempt)(&record.job(), number);
+            self.rules.reach.decided(&given_up, |rules| (rules.cancel_attempt)(&record.job(), number));
+            match given_up {
                 Err(refusal) => Edit::Refused(refusal, Box::new(record)),
                 Ok(after) => {
                     let beside = Beside { detail: Some((number, evidence)), ..Beside::default() };
@@ -121,7 +130,7 @@ impl Store {
     ) -> Result<Edit<ResolveRefusal>, StoreError> {
         transaction!(self, Wait::Briefly, |tx| {
             let Some(record) = self.lock(tx, job).await? else { return Ok(Edit::NotFound) };
-            if precondition.is_some_and(|wanted| !wanted.allows(record.version)) {
+            if !self.allowed(precondition, &record) {
                 return Ok(Edit::Stale(Box::new(record)));
             }
             let made = record.attempts.len();
@@ -152,6 +161,22 @@ impl Store {
                 }
             }
         })
+    }
+
+    /// Whether the caller means this version of the job, or doesn't say which one he means.
+    fn allowed(&self, precondition: Option<&IfMatch>, record: &JobRecord) -> bool {
+        let Some(wanted) = precondition else { return true };
+        let allowed = (self.rules.allows)(wanted, record.version);
+        self.rules.reach.met(Occasion::Precondition);
+        self.rules.reach.decided(&allowed, |rules| (rules.allows)(wanted, record.version));
+        allowed
+    }
+
+    /// Notes that somebody decides over a job from outside while its provider may be at work.
+    pub(super) fn note_decision_over(&self, record: &JobRecord) {
+        if record.attempts.iter().any(|attempt| attempt.state == AttemptState::Running) {
+            self.rules.reach.met(Occasion::DecidedWhileOut);
+        }
     }
 
     async fn tell_end(

@@ -4,7 +4,9 @@ use uuid::Uuid;
 
 use super::transaction::transaction;
 use super::{EventKind, JobRecord, Store, StoreError, Wait, job_columns};
+use crate::Defect;
 use crate::domain::{Cancel, FINGERPRINT_VERSION, Fingerprint, JobState, Mode};
+use crate::reach::Occasion;
 
 /// A job that somebody asks for.
 #[derive(Debug, Clone)]
@@ -92,6 +94,7 @@ pub(crate) fn insert_then_look<'a>(
                 if let Some(made) = store.insert_job(tx, new).await? {
                     break Claimed::Created(Box::new(made));
                 }
+                store.rules.reach.met(Occasion::Duplicate);
                 if let Some(found) = store.find_by_key(tx, &new.owner, &new.key).await? {
                     break store.judge(tx, new, found).await?;
                 }
@@ -104,7 +107,20 @@ pub(crate) fn insert_then_look<'a>(
 impl Store {
     /// One job per intent.
     pub(crate) async fn claim(&self, new: &NewJob) -> Result<Claimed, StoreError> {
+        let reach = &self.rules.reach;
+        reach.met(Occasion::Claim);
+        if new.run_at.is_some() {
+            reach.met(Occasion::ScheduledClaim);
+        }
+        if reach.wanted() {
+            let content = format!("{} {:?}", new.owner, new.fingerprint);
+            reach.renamed("intent", &format!("{} {}", new.owner, new.key), Defect::PayloadIsKey, &content);
+        }
+        let claiming = reach.begin(Occasion::ClaimCut);
         let claimed = (self.rules.claim)(self, new).await;
+        if claimed.is_ok() {
+            claiming.ended();
+        }
         if let Ok(Claimed::Created(_)) = claimed {
             self.ring();
         }
@@ -157,7 +173,12 @@ impl Store {
             // Our own commit went through and only its acknowledgement got lost.
             return Ok(Claimed::Created(Box::new(found)));
         }
-        if !(self.rules.same_intent)(&found.fingerprint, &new.fingerprint) {
+        if found.state == JobState::Failed {
+            self.rules.reach.met(Occasion::DuplicateOfFailed);
+        }
+        let same = (self.rules.same_intent)(&found.fingerprint, &new.fingerprint);
+        self.rules.reach.decided(&same, |rules| (rules.same_intent)(&found.fingerprint, &new.fingerprint));
+        if !same {
             self.log(tx, found.id, EventKind::ConflictRefused, None, None).await?;
             return Ok(Claimed::Conflict);
         }

@@ -7,6 +7,8 @@ use uuid::Uuid;
 use super::transaction::transaction;
 use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait};
 use crate::domain::{AttemptState, Discarded, JobState, RetryPolicy, wire_enum};
+use crate::reach::Occasion;
+use crate::rules::Rules;
 
 wire_enum! {
     /// Who brought a result.
@@ -130,7 +132,10 @@ impl Store {
                 let Some(record) = self.load(tx, job).await? else { return Ok(Finished::NotFound) };
                 let Some(attempt) = record.attempt(number) else { return Ok(Finished::NotFound) };
                 let read = attempt.job_version;
-                if let Err(discarded) = (self.rules.succeed)(&record.job(), number, read) {
+                let counts = |rules: &Rules| (rules.succeed)(&record.job(), number, read).map(drop);
+                let counted = counts(&self.rules);
+                self.rules.reach.decided(&counted, counts);
+                if let Err(discarded) = counted {
                     if record.completed_by == Some(number) && record.result == Some(result.to_string()) {
                         // This very result is what decided: only the news of it got lost, or it is told twice.
                         return Ok(Finished::Accepted(record.state));
@@ -213,7 +218,7 @@ impl Store {
         provider: &str,
     ) -> Result<Finished, StoreError> {
         let Some(record) = self.load(tx, job).await? else { return Ok(Finished::NotFound) };
-        match (self.rules.start)(&record.job()) {
+        match self.may_start(&record.job(), |rules| rules.start) {
             Ok(after) => {
                 self.add_attempt(tx, &record, &after, provider, None).await?;
                 self.wake_workers(tx).await?;
@@ -244,6 +249,7 @@ impl Store {
             .await?
             .rows_affected();
         if decided == 0 {
+            self.rules.reach.met(Occasion::LostRace);
             return Ok(false);
         }
         let moved = self
@@ -257,6 +263,7 @@ impl Store {
             .map(|row| row.try_get::<i32, _>("number"))
             .collect::<Result<Vec<_>, _>>()?;
         if !moved.contains(&number) {
+            self.rules.reach.met(Occasion::LostRace);
             return Ok(false);
         }
         self.log(tx, record.id, EventKind::ResultAccepted, Some(number), None).await?;

@@ -4,6 +4,7 @@ use uuid::Uuid;
 use super::transaction::transaction;
 use super::{JobRecord, Store, StoreError, Wait, job_columns};
 use crate::domain::JobState;
+use crate::reach::Occasion;
 
 const BY_ID: &str = concat!("SELECT ", job_columns!(), " FROM jobs j WHERE j.id = $1");
 const LIST: &str = concat!(
@@ -68,6 +69,9 @@ impl Store {
     pub(crate) async fn job_of(&self, owner: &str, id: Uuid) -> Result<Option<JobRecord>, StoreError> {
         transaction!(self, Wait::Singly, |tx| {
             let row = self.query(self.rules.sql.load_owned).bind(id).bind(owner).fetch_optional(tx).await?;
+            if row.is_none() {
+                self.rules.reach.met(Occasion::NotFound);
+            }
             row.as_ref().map(JobRecord::from_row).transpose()?
         })
     }

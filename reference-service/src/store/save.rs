@@ -3,7 +3,8 @@ use std::time::Duration;
 use sqlx::PgConnection;
 
 use super::{JobRecord, Store, StoreError, micros};
-use crate::domain::Job;
+use crate::domain::{AttemptState, Job};
+use crate::reach::Occasion;
 
 /// What a transition writes beside the states.
 #[derive(Debug, Default)]
@@ -28,6 +29,9 @@ impl Store {
         after: &Job,
         beside: &Beside<'_>,
     ) -> Result<(), StoreError> {
+        if after.attempts.iter().any(|attempt| attempt.state == AttemptState::Unknown) {
+            self.rules.reach.met(Occasion::UnknownAttempt);
+        }
         let written = self
             .query(
                 "UPDATE jobs SET state = $3, version = $4, completed_by = $5, cancel = $6, attention = $7, \

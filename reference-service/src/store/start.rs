@@ -6,6 +6,8 @@ use uuid::Uuid;
 use super::transaction::transaction;
 use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait, micros};
 use crate::domain::{Job, StartRefusal};
+use crate::reach::Occasion;
+use crate::rules::Rules;
 
 /// The provider of an attempt whose job has no chain.
 pub(crate) const NO_PROVIDER: &str = "none";
@@ -41,7 +43,7 @@ impl Store {
         transaction!(self, Wait::Briefly, |tx| {
             match self.lock(tx, job).await? {
                 None => Started::NotFound,
-                Some(record) => match (self.rules.start)(&record.job()) {
+                Some(record) => match self.may_start(&record.job(), |rules| rules.start) {
                     Err(refusal) => {
                         let detail = format!("{refusal:?}");
                         self.log(tx, job, EventKind::AttemptRefused, None, Some(&detail)).await?;
@@ -64,6 +66,28 @@ impl Store {
         })
     }
 
+    /// Asks the rules whether an attempt may start.
+    pub(super) fn may_start(
+        &self,
+        job: &Job,
+        rule: fn(&Rules) -> fn(&Job) -> Result<Job, StartRefusal>,
+    ) -> Result<Job, StartRefusal> {
+        let started = rule(&self.rules)(job);
+        // Versions are for whoever compares them, which is noted where it happens.
+        let but_versions = |started: Result<Job, StartRefusal>| {
+            started.map(|mut job| {
+                job.version = 0;
+                job.attempts.iter_mut().for_each(|attempt| attempt.job_version = 0);
+                job
+            })
+        };
+        if self.rules.reach.wanted() {
+            let honestly = but_versions(started.clone());
+            self.rules.reach.decided(&honestly, |rules| but_versions(rule(rules)(job)));
+        }
+        started
+    }
+
     /// Takes the next job from the queue.
     pub(crate) async fn pick_up(&self, worker: &str, lease: Duration) -> Result<Option<Work>, StoreError> {
         transaction!(self, Wait::Patiently, |tx| {
@@ -71,7 +95,7 @@ impl Store {
             let mut work = None;
             if let Some(row) = due
                 && let Some(record) = self.load(tx, row.try_get("id")?).await?
-                && let Ok(after) = (self.rules.pick_up)(&record.job())
+                && let Ok(after) = self.may_start(&record.job(), |rules| rules.pick_up)
             {
                 let provider = record.same_provider().unwrap_or(NO_PROVIDER).to_owned();
                 let number = self.add_attempt(tx, &record, &after, &provider, Some((worker, lease))).await?;
@@ -135,6 +159,17 @@ impl Store {
         lease: Duration,
     ) -> Result<bool, StoreError> {
         let own_clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.rules.reach.met(Occasion::Heartbeat);
+        if self.rules.reach.wanted() {
+            let row = self
+                .query("SELECT abs((extract(epoch FROM now()) * 1000000)::bigint - $1) > 1000000 AS off")
+                .bind(micros(own_clock))
+                .fetch_one(&mut *tx)
+                .await?;
+            if row.try_get("off")? {
+                self.rules.reach.met(Occasion::ClockOff);
+            }
+        }
         let held = self
             .query(self.rules.sql.lease)
             .bind(job)
@@ -155,6 +190,9 @@ impl Store {
         provider: &str,
         holder: Option<(&str, Duration)>,
     ) -> Result<i32, StoreError> {
+        if !before.attempts.is_empty() {
+            self.rules.reach.met(Occasion::SecondAttempt);
+        }
         let (number, version) =
             after.attempts.last().map_or((1, before.version), |added| (added.number, added.job_version));
         self.save(tx, before, after, &Beside::default()).await?;

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::transaction::transaction;
 use super::{Beside, EventKind, Store, StoreError, Wait, micros};
 use crate::domain::{JobState, Lapse};
+use crate::reach::Occasion;
 
 /// What a job leaves behind beside its own row.
 const CONTENT: [&str; 4] = [
@@ -69,7 +70,10 @@ impl Store {
             };
             let mut swept = None;
             if let Some(record) = record {
-                let (kind, after) = match (self.rules.lapse)(&record.job(), number) {
+                self.note_decision_over(&record);
+                let lapse = (self.rules.lapse)(&record.job(), number);
+                self.rules.reach.decided(&lapse, |rules| (rules.lapse)(&record.job(), number));
+                let (kind, after) = match lapse {
                     Lapse::Requeued(after) => (EventKind::LeaseLapsed, Some(after)),
                     Lapse::Unknown(after) => (EventKind::AttemptUnknown, Some(after)),
                     Lapse::Nothing => (EventKind::LeaseLapsed, None),
@@ -90,18 +94,29 @@ impl Store {
     /// Asks for a person's attention where an outcome has been unknown for too long.
     pub(crate) async fn escalate(&self, older_than: Duration) -> Result<u64, StoreError> {
         transaction!(self, Wait::Singly, |tx| {
-            self.query(self.rules.sql.escalate).bind(micros(older_than)).execute(tx).await?.rows_affected()
+            let raised = self
+                .query(self.rules.sql.escalate)
+                .bind(micros(older_than))
+                .execute(tx)
+                .await?
+                .rows_affected();
+            if raised > 0 {
+                self.rules.reach.met(Occasion::Overdue);
+            }
+            raised
         })
     }
 
     /// Removes the content of jobs that were decided long enough ago; their keys stay behind.
     pub(crate) async fn purge(&self, older_than: Duration) -> Result<u64, StoreError> {
         transaction!(self, Wait::Patiently, |tx| {
+            self.rules.reach.met(Occasion::Purge);
             let expired =
                 self.query(self.rules.sql.expired).bind(micros(older_than)).fetch_all(&mut *tx).await?;
             let mut purged = 0;
             for row in expired {
                 let id: Uuid = row.try_get("id")?;
+                self.rules.reach.met(Occasion::Purged);
                 if self.query(self.rules.sql.bury).bind(id).execute(&mut *tx).await?.rows_affected() == 1 {
                     for statement in CONTENT {
                         self.query(statement).bind(id).execute(&mut *tx).await?;

@@ -53,6 +53,7 @@ macro_rules! transaction {
             match outcome {
                 Ok(value) => break Ok(value),
                 Err(error) => {
+                    $store.rules.reach.met($crate::reach::Occasion::DatabaseTrouble);
                     if let Err(error) = tries.again(error).await {
                         break Err(error);
                     }

@@ -12,6 +12,7 @@ use crate::domain::{Answer, Unanswered, Verdict};
 use crate::failover::Asked;
 use crate::metrics::Counter;
 use crate::provider::Call;
+use crate::reach::Occasion;
 use crate::rules::Mark;
 use crate::store::{EventKind, Finished, JobRecord, Move, Outcome, Source, StoreError, Work};
 
@@ -41,9 +42,15 @@ pub(super) async fn carry_out(shop: Shop, work: Work, slot: OwnedSemaphorePermit
         bring_home(&shop, job, number, &outcome, Source::Worker).await;
         return;
     };
+    let rules = &shop.store.rules;
+    if let (true, Some(told)) = (rules.reach.wanted(), work.job.traceparent.as_deref()) {
+        // A scenario that holds a single call's trace against its request's says so in its `kills`.
+        let trace = |header: &str| header.split('-').nth(1).unwrap_or_default().to_owned();
+        rules.reach.named("trace", &trace(told), |rules| trace(&(rules.trace)(Some(told))));
+    }
     let call = Call {
         url: provider.url.clone(),
-        reference: (shop.store.rules.reference)(&job.to_string(), number),
+        reference: reference(&shop, job, number),
         attempt: number,
         kind: work.job.kind.clone(),
         input: JobRecord::json(&work.job.input),
@@ -64,7 +71,7 @@ impl Held {
         let mut heart = Heart::start(&self.shop, self.job, self.number);
         let mut answer = pin!(self.send());
         let mut verdict = tokio::select! {
-            answer = &mut answer => Some((self.shop.store.rules.classify)(&answer)),
+            answer = &mut answer => Some(self.classify(&answer)),
             () = tokio::time::sleep(deadline) => None,
             () = self.shop.stop.reached(Phase::Stopping) => Some(stopped()),
         };
@@ -80,7 +87,12 @@ impl Held {
                 () = self.shop.stop.reached(Phase::Stopping) => Some(stopped()),
             };
         }
-        let verdict = verdict.unwrap_or_else(|| (self.shop.store.rules.at_deadline)(deadline));
+        let verdict = verdict.unwrap_or_else(|| {
+            let rules = &self.shop.store.rules;
+            let verdict = (rules.at_deadline)(deadline);
+            rules.reach.decided(&verdict, |rules| (rules.at_deadline)(deadline));
+            verdict
+        });
         self.conclude(verdict).await;
         drop(heart);
         drop(slot);
@@ -93,7 +105,7 @@ impl Held {
             () = tokio::time::sleep(self.shop.config.late_answers) => return,
             () = self.shop.stop.reached(Phase::Draining) => return,
         };
-        self.conclude((self.shop.store.rules.classify)(&late)).await;
+        self.conclude(self.classify(&late)).await;
     }
 
     /// Commits the write-ahead mark; false when nothing may be sent.
@@ -113,11 +125,21 @@ impl Held {
         let mut resends = self.shop.store.rules.resends;
         loop {
             let answer = self.shop.client.call(&self.call).await;
+            if matches!(answer, Answer::None(Unanswered::Lost(_))) {
+                self.shop.store.rules.reach.met(Occasion::AnswerLost);
+            }
             if resends == 0 || !matches!(answer, Answer::None(Unanswered::Lost(_))) {
                 return answer;
             }
             resends -= 1;
         }
+    }
+
+    fn classify(&self, answer: &Answer) -> Verdict {
+        let rules = &self.shop.store.rules;
+        let verdict = (rules.classify)(answer);
+        rules.reach.decided(&verdict, |rules| (rules.classify)(answer));
+        verdict
     }
 
     async fn conclude(&self, verdict: Verdict) {
@@ -198,6 +220,14 @@ impl Held {
         })
         .await;
     }
+}
+
+/// What the provider knows the work by.
+pub(super) fn reference(shop: &Shop, job: Uuid, number: i32) -> String {
+    let (rules, job) = (&shop.store.rules, job.to_string());
+    let reference = (rules.reference)(&job, number);
+    rules.reach.named("reference", &reference, |rules| (rules.reference)(&job, number));
+    reference
 }
 
 fn stopped() -> Verdict {

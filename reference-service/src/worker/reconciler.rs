@@ -3,7 +3,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::Shop;
-use super::attempt::bring_home;
+use super::attempt::{bring_home, reference};
 use crate::metrics::Counter;
 use crate::rules::{Conclusion, Found};
 use crate::store::{EventKind, Outcome, Probe, Source, Statement, StoreError};
@@ -33,9 +33,11 @@ async fn probe_one(shop: Shop, probe: Probe) {
     let Some(provider) = shop.config.provider(&probe.provider) else { return };
     let Some(max_latency) = provider.max_latency else { return };
     shop.metrics.count(Counter::Probes);
-    let reference = (shop.store.rules.reference)(&probe.job.to_string(), probe.number);
+    let reference = reference(&shop, probe.job, probe.number);
     let found = shop.client.probe(&provider.url, &reference).await;
-    let conclusion = (shop.store.rules.conclude)(&found, probe.waited, max_latency);
+    let rules = &shop.store.rules;
+    let conclusion = (rules.conclude)(&found, probe.waited, max_latency);
+    rules.reach.decided(&conclusion, |rules| (rules.conclude)(&found, probe.waited, max_latency));
     if let Err(error) = apply(&shop, &probe, &found, conclusion).await {
         tracing::warn!(job = %probe.job, attempt = probe.number, %error, "what a probe found was not written");
     }

@@ -502,3 +502,117 @@ async fn conflict_repeats_effect_sends_again() {
     service.double.next().await.succeed(&json!(1));
     assert_eq!(service.double.next().await.attempt(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_are_read_in_ways_of_their_own() {
+    let service = broken(Defect::KeyIgnored, api).await;
+    assert_ne!(service.job("k").await, service.job("k").await);
+
+    let service = broken(Defect::PayloadIsKey, api).await;
+    assert_eq!(service.job("k").await, service.job("another").await);
+
+    let service = broken(Defect::KeyTruncated, api).await;
+    let long = "x".repeat(200);
+    assert_eq!(service.job(&format!("{long}1")).await, service.job(&format!("{long}2")).await);
+
+    let service = broken(Defect::QuotedIsAnotherKey, api).await;
+    assert_ne!(service.job("k").await, service.job("\"k\"").await);
+
+    let service = broken(Defect::KeyMended, api).await;
+    assert_eq!(service.job("k k").await, service.job("kk").await);
+    assert_eq!(service.submit("", &input(1)).await.status, 201);
+
+    let without =
+        |service: &Service| service.request(Method::POST, "/v1/jobs", "alice-secret").json(&input(1));
+    let service = broken(Defect::KeylessAccepted, api).await;
+    assert_eq!(service.send(without(&service)).await.status, 201);
+
+    let service = broken(Defect::FirstKeyWins, api).await;
+    let two = without(&service).header("idempotency-key", "k").header("idempotency-key", "l");
+    assert_eq!(service.send(two).await.id(), service.job("k").await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn anonymous_accepted_serves_a_stranger() {
+    let service = broken(Defect::AnonymousAccepted, api).await;
+    let stranger = service.request(Method::POST, "/v1/jobs", "no such token").header("idempotency-key", "k");
+    assert_eq!(service.send(stranger.json(&input(1))).await.status, 201);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn live_does_not_block_starts_one_more() {
+    let service = broken(Defect::LiveDoesNotBlock, |_| {}).await;
+    let id = service.job("k").await;
+    let _first = service.double.next().await;
+    assert_eq!(service.post(&format!("/v1/jobs/{id}/attempts"), &json!({})).await.status, 202);
+    assert_eq!(service.double.next().await.attempt(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_is_given_up_in_the_wrong_way() {
+    let service = broken(Defect::GivenUpRunsAgain, impatient).await;
+    let id = service.job("k").await;
+    let _first = service.double.next().await;
+    service.until(&id, "unknown").await;
+    service.post_if(&format!("/v1/jobs/{id}/attempts/1/cancel"), 1, &json!({})).await;
+    assert_eq!(service.double.next().await.attempt(), 2, "nobody asked for it");
+
+    let service = broken(Defect::PreconditionIgnored, impatient).await;
+    let id = service.job("k").await;
+    let _first = service.double.next().await;
+    service.until(&id, "unknown").await;
+    let given_up = service.post_if(&format!("/v1/jobs/{id}/attempts/1/cancel"), 99, &json!({})).await;
+    assert_eq!(given_up.status, 200, "{given_up:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_is_locked_without_its_job() {
+    use sqlx::{Connection as _, Executor as _};
+
+    let service = broken(Defect::KeyLockLeftBehind, api).await;
+    let mut database = sqlx::PgConnection::connect(&service.config.database_url).await.expect("a connection");
+    // What a process leaves that dies between the two steps.
+    database.execute("INSERT INTO key_locks VALUES ('alice', 'k')").await.expect("the lock is there");
+    assert_eq!(service.submit("k", &input(1)).await.problem(), "request-in-flight");
+    assert_eq!(service.submit("l", &input(1)).await.status, 201);
+    assert_eq!(service.submit("l", &input(1)).await.status, 200, "a lock that was lifted is no lock");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropped_with_the_client_leaves_the_key_locked() {
+    let service = broken(Defect::DroppedWithTheClient, api).await;
+    let body = input(1);
+    // The handler takes its time; the client doesn't wait for it.
+    let hung_up = tokio::time::timeout(Duration::from_millis(50), service.submit("k", &body)).await;
+    assert!(hung_up.is_err());
+    eventually("the key is locked for good", async || {
+        let answers = join_all((0..3).map(|_| service.submit("k", &body))).await;
+        answers.iter().all(|answer| answer.status == 409).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn timer_in_memory_forgets_what_was_scheduled() {
+    let mut service = broken(Defect::TimerInMemory, |_| {}).await;
+    let mut body = input(1);
+    body["run_at"] = json!("2000-01-01T00:00:00Z");
+    service.submit("past", &body).await;
+    service.double.next().await.succeed(&json!(1));
+    body["run_at"] = json!("2999-01-01T00:00:00Z");
+    let id = service.submit("future", &body).await.id();
+    service.kill();
+    let replica = service.replica(|_| {}).await;
+    let told = replica.read(&id).await["run_at"].clone();
+    assert!(told.as_str().is_some_and(|at| at.starts_with("3000")), "nobody knows its time any more: {told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shutdown_abandons_what_is_under_way() {
+    let service = broken(Defect::ShutdownAbandons, |_| {}).await;
+    let id = service.job("k").await;
+    let _call = service.double.next().await;
+    let replica = service.replica(|config| config.role = Role::Api).await;
+    service.stop().await.expect("it stops");
+    assert_eq!(replica.read(&id).await["state"], "unknown");
+}

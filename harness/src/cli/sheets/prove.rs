@@ -23,8 +23,13 @@ pub(in crate::cli) fn kill_matrix(matrix: &KillMatrix) -> Sheet {
         matrix.defects.len(),
         matrix.scenarios.len()
     );
-    let tried =
-        if matrix.complete { "every pair" } else { "until each defect is dead and each scenario has killed" };
+    let tried = if matrix.interrupted {
+        "broken off: what is missing was not tried"
+    } else if matrix.complete {
+        "every pair"
+    } else {
+        "until each defect is dead and each scenario has killed"
+    };
     let mut sheet = Sheet::new("onejob prove", tone, word, summary)
         .fact("tried", tried)
         .fact("took", format!("{} min {:02} s", took / 60, took % 60))
@@ -43,6 +48,10 @@ pub(in crate::cli) fn kill_matrix(matrix: &KillMatrix) -> Sheet {
     sheet = sheet.section("Kill matrix", |section| {
         section
             .prose("✓ the scenario notices the defect, · it does not, ? it came to no verdict; empty: not tried.")
+            .prose(
+                "A pair is out of reach where, on the honest service, nothing came to a point at which the defect would \
+                 have made a difference: it was not tried. A kill counts only where the honest service keeps the promise.",
+            )
             .grid(grid(matrix))
     });
     if !idle.is_empty() {
@@ -85,6 +94,7 @@ fn square(trial: &Trial) -> Square {
             Square::new(Tone::Good, "killed", format!("`{promise}` broke in `{cell}`: {sentence}"))
         }
         Trial::Survived => Square::new(Tone::Plain, "not noticed", ""),
+        Trial::NotReached => Square::new(Tone::Plain, "out of reach", ""),
         Trial::Unclear { why } => Square::new(Tone::Doubt, "no verdict", why.clone()),
     }
 }
