@@ -47,6 +47,9 @@ fn given_up(view: &View, scenario: &Scenario) -> Judgement {
 
 /// The number of the attempt that a request gives up; none for any other request.
 fn gives_up(request: &Request, scenario: &Scenario) -> Option<String> {
+    if !matches!(request.verb.as_str(), "cancel-attempt" | "resolve") {
+        return None;
+    }
     let mut steps = scenario.step.iter().enumerate();
     let (_, step) = steps.find(|(index, step)| step.name(*index) == request.step_id())?;
     let gone = match step.act {
