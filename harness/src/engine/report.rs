@@ -224,7 +224,13 @@ impl Draft {
                 self.push(event, Lane::Database, who, what, Mark::Discarded);
             }
             Kind::Counted { key, jobs, .. } => {
-                self.push(event, Lane::Database, format!("key {key}"), format!("{jobs} rows"), Mark::Plain);
+                self.push(
+                    event,
+                    Lane::Database,
+                    format!("key {key}"),
+                    format!("{jobs} {}", if *jobs == 1 { "row" } else { "rows" }),
+                    Mark::Plain,
+                );
             }
             Kind::EffectsCounted { key, effects, .. } => {
                 self.push(

@@ -65,9 +65,9 @@ fn caption(scale: &Scale, picked: &[Picked<'_>], failed: bool, has_evidence: boo
     let mut said: Vec<String> = Vec::new();
     if !scale.breaks().is_empty() {
         let gaps: Vec<String> = scale.breaks().iter().map(|gap| human::duration(gap.us)).collect();
+        let gaps = if gaps.len() > 2 { format!("{} stretches are", gaps.len()) } else { gaps.join(" and ") };
         said.push(format!(
-            "The order is exact, the distances are not: {} drawn shorter where the axis is broken.",
-            gaps.join(" and ")
+            "The order is exact, the distances are not: {gaps} drawn shorter where the axis is broken."
         ));
     }
     if has_evidence {

@@ -18,7 +18,6 @@ use onejob_reports::{
 };
 
 #[path = "../it/fixtures.rs"]
-#[expect(dead_code, reason = "shared with the other tests")]
 mod fixtures;
 
 use fixtures::{CellBuilder, all_green, interrupted, one_of_each, report, shards, suite};
@@ -99,10 +98,9 @@ fn what_the_junit_schemas_do_not_know_is_found() {
 fn sarif_schema() -> jsonschema::Validator {
     let path = published("sarif-2.1.0.json");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut schema: serde_json::Value = serde_json::from_str(&text).unwrap();
-    // As published, this pattern has a bracket too many; onejob writes no `language`.
-    schema["definitions"]["run"]["properties"]["language"].as_object_mut().unwrap().remove("pattern");
-    jsonschema::validator_for(&schema).unwrap()
+    // As published, the pattern of languages has a bracket too many, which browsers let pass; onejob writes no `language`.
+    let mended = text.replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}$");
+    jsonschema::validator_for(&serde_json::from_str(&mended).unwrap()).unwrap()
 }
 
 #[test]

@@ -66,7 +66,10 @@ fn of_whom(report: &CheckReport) -> String {
 }
 
 fn common(sheet: Sheet, report: &CheckReport) -> Sheet {
-    let sheet = sheet.fact("checked", &report.ended).fact("onejob", &report.tool);
+    let ended = report.ended.parse::<jiff::Timestamp>();
+    let ended =
+        ended.map_or_else(|_| report.ended.clone(), |at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
+    let sheet = sheet.fact("checked", ended).fact("onejob", &report.tool);
     if report.replayed { sheet.fact("answers", "replayed from a cassette") } else { sheet }
 }
 
