@@ -10,6 +10,7 @@ use std::{
 
 use onejob_reports::exit::ExitCode;
 use serde_json::json;
+use tokio::sync::watch;
 
 use super::{
     args::{ExploreArgs, Global, ListFormat},
@@ -19,8 +20,8 @@ use super::{
 use crate::{
     engine::{self, Grounds},
     explore::{
-        ATTEMPT_EVENTS, ATTEMPT_STATES, Ability, Coverage, Effort, Hunt, JOB_EVENTS, JOB_STATES, Shrunk,
-        Theatre, commented, digest, hunt, shrink, table,
+        ATTEMPT_EVENTS, ATTEMPT_STATES, Ability, Coverage, Effort, Failure, Hunt, JOB_EVENTS, JOB_STATES,
+        Shrunk, Theatre, commented, digest, hunt, shrink, table,
     },
     fail::{Code, Fault},
 };
@@ -50,6 +51,7 @@ pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, F
     };
     let effort = Effort {
         seed,
+        from: 0,
         budget: args.budget.map(|span| span.0).or(args.plans.is_none().then_some(BUDGET)),
         plans: args.plans,
         parallel,
@@ -71,27 +73,10 @@ pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, F
         };
         engine::baseline(&grounds).await?;
         let theatre = Theatre::new(grounds, ability);
-        let found = hunt(&theatre, effort, &mut progress(global.quiet), stop.clone()).await;
-        let shrunk = match &found.failure {
-            None => None,
-            Some(failure) => {
-                if !global.quiet {
-                    eprintln!(
-                        "plan {} broke a promise: {}: {}",
-                        failure.plan.index, failure.broken.promise, failure.broken.sentence
-                    );
-                }
-                let mut tell = |steps: usize, tried: u32| {
-                    if !global.quiet {
-                        eprintln!("shrunk to {steps} steps, {tried} candidates tried");
-                    }
-                };
-                Some(shrink(&theatre, failure, parallel, &mut tell, stop).await)
-            }
-        };
+        let outcome = look(&theatre, effort, global.quiet, &stop).await;
         theatre.close().await;
         ground.end().await?;
-        Ok::<_, Fault>((found, shrunk))
+        Ok::<_, Fault>(outcome)
     });
     runtime.shutdown_background();
     let (found, shrunk) = outcome.map_err(|fault| fault.hiding(&hidden))?;
@@ -120,6 +105,48 @@ pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, F
     };
     drop(out);
     conclude(found)
+}
+
+/// Hunts until a failure is found that shows every time, or time is up; of those that show now and then, keeps the surest.
+async fn look(
+    theatre: &Theatre,
+    effort: Effort,
+    quiet: bool,
+    stop: &watch::Receiver<bool>,
+) -> (Hunt, Option<Shrunk>) {
+    let mut found = Hunt::default();
+    let mut best: Option<(Failure, Shrunk)> = None;
+    let mut left = effort;
+    let say = |line: String| {
+        if !quiet {
+            eprintln!("{line}");
+        }
+    };
+    loop {
+        let began = Instant::now();
+        hunt(theatre, left, &mut found, &mut progress(quiet), stop.clone()).await;
+        left.budget = left.budget.map(|budget| budget.saturating_sub(began.elapsed()));
+        let Some(failure) = found.failure.take() else { break };
+        say(format!(
+            "plan {} broke a promise: {}: {}",
+            failure.plan.index, failure.broken.promise, failure.broken.sentence
+        ));
+        let mut tell =
+            |steps: usize, tried: u32| say(format!("shrunk to {steps} steps, {tried} candidates tried"));
+        let shrunk = shrink(theatre, &failure, effort.parallel, &mut tell, stop.clone()).await;
+        left.from = failure.plan.index + 1;
+        let sure = 2 * shrunk.failed > shrunk.trials;
+        if best.as_ref().is_none_or(|(_, known)| shrunk.failed > known.failed) {
+            best = Some((failure, shrunk));
+        }
+        if sure || found.stopped || *stop.borrow() {
+            break;
+        }
+        say("it shows only now and then: looking on for one that shows every time".to_owned());
+    }
+    let (failure, shrunk) = best.unzip();
+    found.failure = failure;
+    (found, shrunk)
 }
 
 fn conclude(found: Hunt) -> Result<ExitCode, Fault> {

@@ -89,7 +89,7 @@ fn submit(dice: &mut Dice, theme: Theme) -> Submit {
         .weighted(&[
             (8, Entry::Plain),
             (about(Theme::Entries, 5, 0), Entry::Batch),
-            (about(Theme::Entries, 5, about(Theme::Cancel, 2, 0)), Entry::Scheduled),
+            (about(Theme::Entries, 5, about(Theme::Cancel, 5, 0)), Entry::Scheduled),
         ])
         .unwrap_or(Entry::Plain);
     let race = by == Entry::Plain && theme == Theme::Races && dice.one_in(2);

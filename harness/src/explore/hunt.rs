@@ -16,6 +16,8 @@ use crate::fail::Fault;
 pub struct Effort {
     /// Seed of all plans.
     pub seed: u64,
+    /// The first plan.
+    pub from: u64,
     /// No plan begins later.
     pub budget: Option<Duration>,
     /// The most plans.
@@ -53,16 +55,16 @@ pub struct Hunt {
 /// Faults after which it is no use to go on.
 const MOST_FAULTS: usize = 5;
 
-/// Plays plans. `tell` hears of the number of plans after each.
+/// Plays plans and adds what they come to. `tell` hears of it after each.
 pub async fn hunt(
     theatre: &Theatre,
     effort: Effort,
+    hunt: &mut Hunt,
     tell: &mut (dyn FnMut(&Hunt) + Send),
     mut stop: watch::Receiver<bool>,
-) -> Hunt {
-    let mut hunt = Hunt::default();
+) {
     let mut tasks: JoinSet<(Plan, Result<Tried, Fault>)> = JoinSet::new();
-    let mut next = 0;
+    let mut next = effort.from;
     let until = effort.budget.map(|budget| Instant::now() + budget);
     loop {
         let more = |next: u64, hunt: &Hunt| {
@@ -71,7 +73,7 @@ pub async fn hunt(
                 && effort.plans.is_none_or(|plans| next < plans)
                 && until.is_none_or(|until| Instant::now() < until)
         };
-        while tasks.len() < effort.parallel.max(1) && more(next, &hunt) {
+        while tasks.len() < effort.parallel.max(1) && more(next, hunt) {
             let plan = Plan::of(effort.seed, next, theatre.ability());
             let theatre = theatre.clone();
             tasks.spawn(async move {
@@ -90,7 +92,7 @@ pub async fn hunt(
                 None => break,
                 Some(Ok((plan, tried))) => {
                     hunt.take(plan, tried);
-                    tell(&hunt);
+                    tell(hunt);
                 }
                 // A panic in a plan is a bug; the others still count.
                 Some(Err(error)) => tracing::error!(%error, "a plan's task broke"),
@@ -98,7 +100,6 @@ pub async fn hunt(
         }
     }
     tasks.shutdown().await;
-    hunt
 }
 
 impl Hunt {
