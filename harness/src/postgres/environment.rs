@@ -8,7 +8,7 @@ pub const DEFAULT_IMAGE: &str = "postgres:15-alpine";
 /// library user can give another.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// `PATH`.
+    /// `PATH`; none when `ONEJOB_POSTGRES_PROGRAMS` names a folder.
     pub path: Option<OsString>,
     /// `HOME`.
     pub home: Option<PathBuf>,
@@ -29,7 +29,8 @@ pub struct Environment {
     /// the user chose a folder by `TMPDIR`; choose one too for a run that goes on after its user has logged out, as
     /// some systems clear `/dev/shm` then.
     pub memory: Option<PathBuf>,
-    /// Folders where packages put Postgres' programs, each with at most one `*` in the place of the version.
+    /// Where Postgres' programs are looked for: the folder in `ONEJOB_POSTGRES_PROGRAMS`, or else those where packages put
+    /// them, each with at most one `*` in the place of the version.
     pub program_folders: Vec<String>,
 }
 
@@ -44,8 +45,10 @@ impl Environment {
                 .map(PathBuf::from)
                 .filter(|p| p.is_absolute())
         };
+        // Whoever names a folder wants that version and no other.
+        let named = path("ONEJOB_POSTGRES_PROGRAMS").map(|folder| folder.display().to_string());
         Self {
-            path: std::env::var_os("PATH"),
+            path: if named.is_some() { None } else { std::env::var_os("PATH") },
             home: path("HOME"),
             cache_home: path("XDG_CACHE_HOME"),
             runtime_dir: path("XDG_RUNTIME_DIR"),
@@ -54,7 +57,8 @@ impl Environment {
             image: text("ONEJOB_POSTGRES_IMAGE").unwrap_or_else(|| DEFAULT_IMAGE.to_owned()),
             temp: std::env::temp_dir(),
             memory: Some(PathBuf::from("/dev/shm")).filter(|dir| dir.is_dir() && text("TMPDIR").is_none()),
-            program_folders: PACKAGED.iter().map(ToString::to_string).collect(),
+            program_folders: named
+                .map_or_else(|| PACKAGED.iter().map(ToString::to_string).collect(), |folder| vec![folder]),
         }
     }
 
