@@ -99,7 +99,7 @@ impl Defect {
             Self::LeaseByWorkerClock => &[Occasion::ClockOff],
             Self::EffectBeforeMark => &[Occasion::DecidedWhileOut, Occasion::DatabaseTrouble],
             Self::HiddenResend => &[Occasion::AnswerLost],
-            Self::ConflictRepeatsEffect => &[Occasion::DatabaseTrouble],
+            Self::ConflictRepeatsEffect | Self::AttemptAfterCommit => &[Occasion::DatabaseTrouble],
             Self::FailoverUngated | Self::AttestationCached | Self::AttestationByName => {
                 &[Occasion::FailoverAsked]
             }

@@ -108,6 +108,8 @@ pub(crate) struct Rules {
     pub(crate) trace: fn(Option<&str>) -> String,
     /// When the write-ahead mark is committed.
     pub(crate) mark: Mark,
+    /// What is sent between the write of a job that is taken up and that of its attempt.
+    pub(crate) between_job_and_attempt: Option<&'static str>,
     /// Whether a worker renews its leases.
     pub(crate) heartbeats: bool,
     /// Whether a process that is asked to end gives what is under way the time to finish.
@@ -159,6 +161,7 @@ impl Rules {
             reference: |job, _| job.to_owned(),
             trace: traceparent,
             mark: Mark::BeforeTheCall,
+            between_job_and_attempt: None,
             heartbeats: true,
             drains: true,
             resends: 0,

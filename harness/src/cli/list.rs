@@ -19,8 +19,12 @@ use crate::{
 };
 
 pub(super) fn list(args: &ListArgs) -> Result<ExitCode, Fault> {
-    let selection =
-        Selection { filters: args.filter.clone(), tags: args.tag.clone(), ..Selection::default() };
+    let selection = Selection {
+        filters: args.filter.clone(),
+        tags: args.tag.clone(),
+        on_request: true,
+        ..Selection::default()
+    };
     // A list is of no target, so nothing is left out for want of a capability.
     let cells = plan(load(&args.scenarios)?, &selection, &BTreeSet::new(), &BTreeMap::new());
     let mut scenarios: Vec<(Loaded, usize)> = Vec::new();
@@ -57,6 +61,7 @@ fn entry((loaded, cells): &(Loaded, usize)) -> serde_json::Value {
         "covers": scenario.covers,
         "needs": words(loaded),
         "kills": scenario.kills,
+        "on_request": scenario.on_request,
         "cells": cells,
         "rounds": scenario.rounds,
         "source": loaded.source,
@@ -71,11 +76,12 @@ fn text(out: &mut impl std::io::Write, scenarios: &[(Loaded, usize)]) -> std::io
         let covers = if scenario.covers.is_empty() { "-".to_owned() } else { scenario.covers.join(" ") };
         writeln!(
             out,
-            "{:longest$}  covers {covers} · {cells} cell{} · tags {} · needs {}",
+            "{:longest$}  covers {covers} · {cells} cell{} · tags {} · needs {}{}",
             "",
             if *cells == 1 { "" } else { "s" },
             scenario.tags.join(" "),
             words(loaded).join(" "),
+            if scenario.on_request { " · runs only when a filter or a tag asks for it" } else { "" },
         )?;
     }
     let cells: usize = scenarios.iter().map(|(_, cells)| cells).sum();

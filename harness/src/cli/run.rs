@@ -37,6 +37,7 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
         tags: args.tag.clone(),
         excluded: args.exclude.clone(),
         shard: args.shard,
+        on_request: false,
         only: if args.last_failed { Some(store.last_failed()?) } else { None },
     };
     let capabilities = target.capabilities();

@@ -9,6 +9,7 @@ use super::{
     plan::PlannedCell,
     report,
     round::Round,
+    sweep,
     world::{Grounds, World},
 };
 use crate::{
@@ -71,6 +72,13 @@ async fn rounds(grounds: &Grounds, planned: &PlannedCell, world: &Arc<World>) ->
         },
     );
     let form = grounds.target.promises().key.form;
+    if let Some(planned_sweep) = &scenario.sweep {
+        let rounds = |number| {
+            let fresh = Fresh::of(&grounds.run_id, &planned.name(), number, scenario, form);
+            Round::new(world.clone(), scenario, number, fresh)
+        };
+        return sweep::sweep(world, scenario, planned_sweep, &rounds).await;
+    }
     for number in 1..=scenario.rounds {
         let fresh = Fresh::of(&grounds.run_id, &planned.name(), number, scenario, form);
         Round::new(world.clone(), scenario, number, fresh)?.play().await?;

@@ -21,6 +21,7 @@ mod round;
 mod run;
 mod service;
 mod stage;
+mod sweep;
 mod undoubled;
 mod widen;
 mod wiring;

@@ -19,6 +19,8 @@ pub struct Selection {
     pub shard: Option<(u32, u32)>,
     /// Only these cells, by their names.
     pub only: Option<BTreeSet<String>>,
+    /// What runs on request only is wanted too, though nothing names it.
+    pub on_request: bool,
 }
 
 /// A cell that was selected.
@@ -97,6 +99,11 @@ pub fn shuffled(mut cells: Vec<PlannedCell>, seed: u64) -> Vec<PlannedCell> {
 impl Selection {
     fn takes(&self, loaded: &Loaded, ids: &BTreeSet<String>) -> bool {
         let scenario = &loaded.scenario;
+        let asked =
+            self.on_request || !self.filters.is_empty() || !self.tags.is_empty() || self.only.is_some();
+        if scenario.on_request && !asked {
+            return false;
+        }
         let point: Vec<String> =
             loaded.at.iter().map(|(dimension, value)| format!("{dimension}={value}")).collect();
         let tagged = |tag: &String| scenario.tags.contains(tag);
@@ -160,6 +167,23 @@ mod tests {
         let part: Vec<_> = whole.iter().filter(|name| name.starts_with("click ")).cloned().collect();
         assert_eq!(order(&filter("click"), 7), part);
         assert!((0..64).any(|seed| order(&Selection::default(), seed) != whole));
+    }
+
+    #[test]
+    fn what_runs_on_request_runs_only_then() {
+        let on_request = || {
+            let mut cells = cells();
+            for loaded in &mut cells {
+                loaded.scenario.on_request = true;
+            }
+            cells
+        };
+        let count =
+            |selection: &Selection| plan(on_request(), selection, &BTreeSet::new(), &BTreeMap::new()).len();
+        assert_eq!(count(&Selection::default()), 0);
+        assert_eq!(count(&filter("other")), 2);
+        assert_eq!(count(&Selection { tags: vec!["other-tag".to_owned()], ..Selection::default() }), 2);
+        assert_eq!(count(&Selection { on_request: true, ..Selection::default() }), 6);
     }
 
     #[test]

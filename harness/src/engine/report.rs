@@ -241,6 +241,10 @@ impl Draft {
                     Mark::Plain,
                 );
             }
+            Kind::Rehearsed { found, share } => {
+                let what = format!("{found} points found, {share} of them are this cell's");
+                self.push(event, Lane::Harness, "rehearsal", what, Mark::Plain);
+            }
             Kind::Missed { step, what } => {
                 self.push(event, Lane::Harness, step, what, Mark::Unknown);
             }

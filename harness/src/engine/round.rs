@@ -90,6 +90,7 @@ impl<'s> Round<'s> {
         if let Err(fault) = fault::heal_all(&self.world, self.number).await {
             return Err(self.explained(fault).await);
         }
+        self.world.steady().await;
         let pending = std::mem::take(&mut self.pending);
         if let Err(fault) =
             closing::close(&self.world, self.number, pending, self.deadline, &self.scenario.invariants).await

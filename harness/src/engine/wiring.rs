@@ -1,6 +1,6 @@
 //! Where proxies stand in a world: only where its scenario plans a fault, so that the others pay nothing.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use sqlx::postgres::PgConnectOptions;
 use url::Url;
@@ -8,7 +8,7 @@ use url::Url;
 use super::fault::place;
 use crate::{
     fail::{Code, Fault},
-    fault::{Proxy, Upstream},
+    fault::{Proxy, Tap, Upstream},
     gate::{Client, Origin, Protocol},
     scenario::{Scenario, Verb},
     target::{Http, TargetFile},
@@ -59,14 +59,13 @@ impl Reach {
         }
         let proxy = Arc::new(Proxy::http(upstream.clone()).await?);
         let mut url = Url::parse(base).map_err(|error| unusable(base, error))?;
-        moved(&mut url, &proxy, base)?;
+        moved(&mut url, proxy.address(), base)?;
         let origin = Origin::resolve(url.as_str().trim_end_matches('/')).await?;
         Ok(Self { client: Client::new(origin, protocol), upstream, proxy: Some(proxy) })
     }
 }
 
-fn moved(url: &mut Url, proxy: &Proxy, was: &str) -> Result<(), Fault> {
-    let address = proxy.address();
+fn moved(url: &mut Url, address: SocketAddr, was: &str) -> Result<(), Fault> {
     let host = url.set_host(Some(&address.ip().to_string()));
     let port = url.set_port(Some(address.port()));
     if host.is_err() || port.is_err() {
@@ -83,30 +82,50 @@ fn unusable(url: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>
 
 /// A proxy before the database, and the URL that leads through it.
 pub(super) async fn before_database(url: &str) -> Result<(Proxy, String), Fault> {
+    let proxy = Proxy::raw(server_of(url).await?).await?;
+    let through = through(url, proxy.address(), None)?;
+    Ok((proxy, through))
+}
+
+/// A tap before the database, and the URL that leads through it: one that asks for no encryption, so that what is said
+/// can be followed.
+pub(super) async fn tap_database(url: &str) -> Result<(Tap, String), Fault> {
+    let tap = Tap::start(server_of(url).await?).await?;
+    let through = through(url, tap.address(), Some(("sslmode", "disable")))?;
+    Ok((tap, through))
+}
+
+/// Where the server of a database URL is.
+async fn server_of(url: &str) -> Result<Upstream, Fault> {
     let options: PgConnectOptions = url.parse().map_err(|error: sqlx::Error| unusable(url, error))?;
     let folder = options.get_socket().cloned().or_else(|| {
         let host = options.get_host();
         host.starts_with('/').then(|| PathBuf::from(host))
     });
-    let upstream = match folder {
+    Ok(match folder {
         Some(folder) => Upstream::Unix(folder.join(format!(".s.PGSQL.{}", options.get_port()))),
         None => Upstream::Tcp(
             Origin::resolve(&format!("http://{}:{}", options.get_host(), options.get_port()))
                 .await?
                 .address(),
         ),
-    };
-    let proxy = Proxy::raw(upstream).await?;
+    })
+}
+
+/// The database URL with another address, and with a parameter set.
+fn through(url: &str, address: SocketAddr, set: Option<(&str, &str)>) -> Result<String, Fault> {
     let mut through = Url::parse(url).map_err(|error| unusable(url, error))?;
     let rest: Vec<(String, String)> = through
         .query_pairs()
         .filter(|(name, _)| !matches!(name.as_ref(), "host" | "port"))
+        .filter(|(name, _)| set.is_none_or(|(ours, _)| name != ours))
         .map(|(name, value)| (name.into_owned(), value.into_owned()))
+        .chain(set.map(|(name, value)| (name.to_owned(), value.to_owned())))
         .collect();
     through.set_query(None);
     for (name, value) in rest {
         through.query_pairs_mut().append_pair(&name, &value);
     }
-    moved(&mut through, &proxy, url)?;
-    Ok((proxy, through.to_string()))
+    moved(&mut through, address, url)?;
+    Ok(through.to_string())
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, watch};
 
 use super::{
     fault::Standing,
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     double::Double,
     fail::{Code, Fault},
-    fault::{GroupSignal, Proxy, Upstream, signal_group},
+    fault::{GroupSignal, Proxy, Tap, Upstream, signal_group},
     gate::Client,
     history::Recorder,
     leash::Leash,
@@ -68,6 +68,10 @@ pub struct World {
     pub provider_proxy: Option<Arc<Proxy>>,
     /// Between service and database, where a fault is planned there.
     pub database_proxy: Option<Arc<Proxy>>,
+    /// In the same place, where the scenario sweeps over what the service says there.
+    pub(super) tap: Option<Arc<Tap>>,
+    /// True while a sweep's kill and the start after it are under way.
+    pub(super) outage: watch::Sender<bool>,
     /// What lets the service move jobs by itself, where the target says that it does.
     pub(super) proof: Option<Proof>,
     /// Faults that are in force.
@@ -106,8 +110,13 @@ impl World {
             .or_else(|| target.target.database.as_ref().and_then(|section| section.url.clone()));
         let wiring = Wiring::planned(scenario);
         let mut database_proxy = None;
+        let mut tap = None;
         if let Some(url) = &database_url {
-            if wiring.database {
+            if scenario.sweep.is_some() {
+                let (before, through) = wiring::tap_database(url).await?;
+                placeholders.set("database.url", through);
+                tap = Some(Arc::new(before));
+            } else if wiring.database {
                 let (proxy, through) = wiring::before_database(url).await?;
                 placeholders.set("database.url", through);
                 database_proxy = Some(Arc::new(proxy));
@@ -115,27 +124,8 @@ impl World {
                 placeholders.set("database.url", url);
             }
         }
-        let mut provider_proxy = None;
-        let double = match &target.provider {
-            Some(section) => {
-                let double = Double::start(&section.names, section, recorder.clone()).await?;
-                if wiring.provider {
-                    provider_proxy = Some(Arc::new(Proxy::http(Upstream::Tcp(double.address())).await?));
-                }
-                for name in &section.names {
-                    let url = double.url(name);
-                    let url = match &provider_proxy {
-                        Some(proxy) => {
-                            url.replace(&double.address().to_string(), &proxy.address().to_string())
-                        }
-                        None => url,
-                    };
-                    placeholders.set(format!("provider.{name}.url"), url);
-                }
-                Some(double)
-            }
-            None => None,
-        };
+        let (double, provider_proxy) =
+            doubled(&target, &recorder, &mut placeholders, wiring.provider).await?;
         let proof = Proof::of(&target, &mut placeholders, &grounds.leash)?;
         let launch = match &target.target.command {
             Some(command) => {
@@ -177,6 +167,8 @@ impl World {
             replicas: RwLock::new(running.into_iter().map(Some).collect()),
             provider_proxy,
             database_proxy,
+            tap,
+            outage: watch::Sender::new(false),
             proof,
             standing: tokio::sync::Mutex::default(),
             launch,
@@ -206,6 +198,12 @@ impl World {
             )
         })?;
         Ok((client, u32::try_from(index + 1).unwrap_or(u32::MAX)))
+    }
+
+    /// Waits until no kill of a sweep is under way.
+    pub(super) async fn steady(&self) {
+        // The sender lives in this world, so waiting can't fail.
+        let _ = self.outage.subscribe().wait_for(|outage| !*outage).await;
     }
 
     /// A number for a new request.
@@ -333,6 +331,31 @@ impl World {
             database.let_go();
         }
     }
+}
+
+/// The provider's double, and the proxy before it where one is planned.
+async fn doubled(
+    target: &TargetFile,
+    recorder: &Arc<Recorder>,
+    placeholders: &mut Placeholders,
+    through_proxy: bool,
+) -> Result<(Option<Double>, Option<Arc<Proxy>>), Fault> {
+    let Some(section) = &target.provider else { return Ok((None, None)) };
+    let double = Double::start(&section.names, section, recorder.clone()).await?;
+    let proxy = if through_proxy {
+        Some(Arc::new(Proxy::http(Upstream::Tcp(double.address())).await?))
+    } else {
+        None
+    };
+    for name in &section.names {
+        let url = double.url(name);
+        let url = match &proxy {
+            Some(proxy) => url.replace(&double.address().to_string(), &proxy.address().to_string()),
+            None => url,
+        };
+        placeholders.set(format!("provider.{name}.url"), url);
+    }
+    Ok((Some(double), proxy))
 }
 
 /// The environment of a process whose clock is off. Timers go on by the monotonic clock, which stays as it is.

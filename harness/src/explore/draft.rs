@@ -180,6 +180,8 @@ impl<'a> Draft<'a> {
             rounds: 1,
             within: Span(PATIENCE.0 * 2),
             exclusive: None,
+            on_request: false,
+            sweep: None,
             matrix: BTreeMap::new(),
             without: Vec::new(),
             derive: Vec::new(),

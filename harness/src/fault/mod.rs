@@ -13,6 +13,7 @@ mod request;
 mod shaper;
 mod side;
 mod upstream;
+mod wire;
 
 pub use armed::{Armed, Hit};
 pub use error::FaultError;
@@ -22,3 +23,4 @@ pub use kinds::{
 pub use process::{GroupSignal, signal_group};
 pub use proxy::Proxy;
 pub use upstream::Upstream;
+pub use wire::{Moment, Point, Tap};

@@ -47,6 +47,13 @@ pub enum Kind {
         /// Names of payloads to the markers that they carry.
         payloads: BTreeMap<String, String>,
     },
+    /// A sweep's rehearsal is over: what was found at which the service can be killed.
+    Rehearsed {
+        /// Points at which the service changed its database.
+        found: u32,
+        /// Those of them that are this cell's, each the business of a round.
+        share: u32,
+    },
     /// A request begins to be sent. The service may have seen it from here on.
     Sent {
         /// The request.

@@ -55,6 +55,9 @@ pub fn judge(scenario: &Scenario, rounds: &[View]) -> CellJudgement {
             }
         }
     }
+    if scenario.sweep.is_some() {
+        witnesses.push(witness::swept(rounds));
+    }
     let broken = promises.iter().filter_map(|(_, rounds)| rounds.first().copied()).min();
     CellJudgement {
         round: broken.or(rounds.last().map(|view| view.round)).unwrap_or(1),
@@ -87,11 +90,17 @@ impl CellJudgement {
         self.promises.push((judgement, rounds));
     }
 
+    /// Whether a promise was broken.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.promises.iter().any(|(judgement, _)| judgement.outcome == Outcome::Broke)
+    }
+
     /// The verdict: a broken promise outweighs everything; a missing witness or an undecided promise leaves the
     /// question open.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        if self.promises.iter().any(|(judgement, _)| judgement.outcome == Outcome::Broke) {
+        if self.is_broken() {
             return Verdict::Fail;
         }
         let undecided = self.promises.iter().any(|(judgement, _)| judgement.outcome == Outcome::Undecided);

@@ -183,6 +183,8 @@ pub struct View {
     pub faults: BTreeMap<String, u64>,
     /// Faults that hit, by name: position.
     pub hits: BTreeMap<String, u64>,
+    /// In a sweep's rehearsal: points that were found, and those of them that are the cell's.
+    pub rehearsed: Option<(u32, u32)>,
     /// Steps that were not carried out: step and what did not come.
     pub missed: Vec<(String, String)>,
     /// Whether the round was carried through.
@@ -311,6 +313,7 @@ impl View {
             Kind::FaultHit { fault, .. } => {
                 self.hits.entry(fault.clone()).or_insert(seq);
             }
+            Kind::Rehearsed { found, share } => self.rehearsed = Some((*found, *share)),
             Kind::Missed { step, what } => self.missed.push((step.clone(), what.clone())),
             Kind::RoundEnded => self.ended = true,
             Kind::CellStarted { .. }

@@ -32,6 +32,31 @@ pub(super) fn all(view: &View, asked: &Witnesses) -> Vec<Sighting> {
     sightings
 }
 
+/// Of four points of a sweep, at least so many must have been hit. What a service does by the clock (a lease that is
+/// renewed) may be there in the rehearsal and not in a play that is over sooner.
+const HIT_OF_FOUR: usize = 3;
+
+/// The witness of a sweep: points were found, and most of the cell's were hit. The rounds are those of the kills.
+#[must_use]
+pub(super) fn swept(rounds: &[View]) -> (Sighting, Vec<u32>) {
+    let found = rounds.iter().find_map(|view| view.rehearsed);
+    let hit: Vec<u32> =
+        rounds.iter().filter(|view| view.hits.contains_key("kill")).map(|view| view.round).collect();
+    let name = "sweep".to_owned();
+    let Some((found, share)) = found else {
+        let detail = "the rehearsal was not played to its end".to_owned();
+        return (Sighting { name, seen: false, detail }, Vec::new());
+    };
+    let (kills, share) = (hit.len(), share as usize);
+    let beyond = match share - kills.min(share) {
+        0 => String::new(),
+        missed => format!(", {missed} lay beyond the end of their play"),
+    };
+    let detail = format!("{found} points found, {share} of them here, {kills} kills hit{beyond}");
+    let seen = kills > 0 && kills * 4 >= share * HIT_OF_FOUR;
+    (Sighting { name, seen, detail }, if seen { hit } else { Vec::new() })
+}
+
 fn sighting(name: String, found: Result<String, String>) -> Sighting {
     let seen = found.is_ok();
     Sighting { name, seen, detail: found.unwrap_or_else(|missing| missing) }

@@ -42,6 +42,9 @@ pub struct Scenario {
     /// Names a real resource that scenarios share; those with the same name never run at the same time.
     #[serde(default)]
     pub exclusive: Option<String>,
+    /// Runs only when a filter or a tag asks for it: it takes long, and others cover the essence.
+    #[serde(default)]
+    pub on_request: bool,
     /// Dimensions and their values; the scenario runs once for each combination.
     #[serde(default)]
     pub matrix: BTreeMap<String, Vec<MatrixValue>>,
@@ -51,6 +54,10 @@ pub struct Scenario {
     /// Words that follow from a dimension's value.
     #[serde(default)]
     pub derive: Vec<Derived>,
+    /// Plays the steps again and again, and kills the service each time at another point of its conversation with the
+    /// database.
+    #[serde(default)]
+    pub sweep: Option<Sweep>,
     /// Values for the target's `[settings]`, for example `attempt_timeout = "300ms"`.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
@@ -69,6 +76,40 @@ pub struct Scenario {
 
 const fn one() -> u32 {
     1
+}
+
+/// A kill at every point at which the service changes its database. Nobody lists the points: the first round is an
+/// undisturbed rehearsal that finds them, each further round kills the service (SIGKILL) at one of them and starts it
+/// anew. A request that gets no answer because of that is sent once more, byte by byte, as a client would.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// On which side of each point.
+    pub kill: KillMoment,
+    /// The cell's share of the points, `2/3` for the second of three: shares can run at the same time.
+    #[serde(default)]
+    pub share: Option<String>,
+}
+
+/// On which side of a point the service is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KillMoment {
+    /// The statement left the service and never reaches the database.
+    Before,
+    /// The database has carried the statement out, and the service never learns.
+    After,
+}
+
+impl Sweep {
+    /// The share as numbers: which, from 1, and of how many. None where it makes no sense.
+    #[must_use]
+    pub fn share(&self) -> Option<(usize, usize)> {
+        let Some(share) = &self.share else { return Some((1, 1)) };
+        let (which, of) = share.split_once('/')?;
+        let (which, of) = (which.parse().ok()?, of.parse().ok()?);
+        (1..=of).contains(&which).then_some((which, of))
+    }
 }
 
 /// A word that follows from a dimension: `{name}` is replaced by it as if it were a dimension, but it makes no further

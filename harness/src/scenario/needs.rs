@@ -24,6 +24,9 @@ pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
             needs.insert(Capability::Replicas);
         }
     }
+    if scenario.sweep.is_some() {
+        needs.extend([Capability::Process, Capability::Database]);
+    }
     if owners(scenario) > 1 {
         needs.insert(Capability::Owners);
     }

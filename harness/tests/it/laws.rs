@@ -574,3 +574,27 @@ fn an_acknowledged_job_is_begun() {
     // A step that saw what it waited for is no step that waited in vain.
     holds("", law, told().saw("end", job(200, "a", "accepted")).later(6_000_000));
 }
+
+#[test]
+fn a_sweep_must_have_found_points_and_hit_most_of_them() {
+    let sweep = scenario("expect = { status = [201] }\n[sweep]\nkill = \"after\"");
+    let rounds = |hits: u32| {
+        let mut rounds = vec![one_job().rehearsed(9, 4).view_of(1)];
+        rounds.extend((2..=5).map(|round| {
+            let play = one_job();
+            if round - 2 < hits { play.hit("kill").view_of(round) } else { play.view_of(round) }
+        }));
+        rounds
+    };
+    let judged = |rounds: &[View]| judge(&sweep, rounds);
+    assert_eq!(judged(&rounds(4)).verdict(), Verdict::Pass);
+    let (sighting, _) = &judged(&rounds(3)).witnesses[0];
+    assert!(
+        sighting.seen
+            && sighting.detail.contains("9 points found, 4 of them here, 3 kills hit, 1 lay beyond")
+    );
+    assert_eq!(judged(&rounds(2)).verdict(), Verdict::Inconclusive, "half of the points were not hit");
+    let nothing = [one_job().rehearsed(0, 0).view_of(1)];
+    assert_eq!(judged(&nothing).verdict(), Verdict::Inconclusive, "nothing was found");
+    assert_eq!(judged(&[one_job().view()]).verdict(), Verdict::Inconclusive, "nothing was looked for");
+}

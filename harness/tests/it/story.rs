@@ -228,6 +228,10 @@ impl Story {
     }
 
     /// A fault hits.
+    pub fn rehearsed(self, found: u32, share: u32) -> Self {
+        self.tell(Kind::Rehearsed { found, share })
+    }
+
     pub fn hit(self, name: &str) -> Self {
         self.tell(Kind::FaultHit { fault: name.into(), detail: String::new() })
     }

@@ -222,6 +222,9 @@ defects! {
     ShutdownAbandons, "shutdown-abandons", CrashSafety,
         "a process that is asked to end finishes what it has begun",
         "Ends at once when it is asked to, so each deployment leaves unknown outcomes behind.";
+    AttemptAfterCommit, "attempt-after-commit", CrashSafety,
+        "a job that was taken up is never left without an attempt",
+        "Commits that a job is under way and records the attempt afterwards, so a crash between the two leaves it to nobody.";
     EffectBeforeMark, "effect-before-mark", CrashSafety,
         "the effect is noted before it starts",
         "Calls the provider and writes down afterwards that it did, so a crash in between repeats the call.";

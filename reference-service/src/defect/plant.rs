@@ -114,6 +114,7 @@ impl Defect {
             }
             Self::TimerInMemory => rules.claim = store::insert_then_remember,
             Self::ShutdownAbandons => rules.drains = false,
+            Self::AttemptAfterCommit => rules.between_job_and_attempt = Some(store::COMMIT_AND_GO_ON),
             Self::EffectBeforeMark => rules.mark = Mark::AfterTheCall,
             Self::HiddenResend => rules.resends = 1,
             Self::ReferencePerAttempt => rules.reference = |job, number| format!("{job}-{number}"),

@@ -14,6 +14,9 @@ pub(crate) const PLAIN_INSERT: &str = "WITH made AS ( \
 /// Takes the uniqueness of keys out of the database.
 pub(crate) const WITHOUT_UNIQUE_KEY: &str = "ALTER TABLE jobs DROP CONSTRAINT IF EXISTS jobs_one_per_intent";
 
+/// Makes two transactions of one.
+pub(crate) const COMMIT_AND_GO_ON: &str = "COMMIT; BEGIN ISOLATION LEVEL READ COMMITTED";
+
 /// Takes attempts whose outcome is unknown out of the index that allows one live attempt.
 pub(crate) const UNKNOWN_IS_NOT_LIVE: [&str; 2] = [
     "DROP INDEX IF EXISTS attempts_one_live",

@@ -196,6 +196,9 @@ impl Store {
         let (number, version) =
             after.attempts.last().map_or((1, before.version), |added| (added.number, added.job_version));
         self.save(tx, before, after, &Beside::default()).await?;
+        if let Some(between) = self.rules.between_job_and_attempt {
+            sqlx::raw_sql(between).execute(&mut *tx).await?;
+        }
         self.query(
             "INSERT INTO attempts (job_id, number, exclusive, provider, job_version, worker, lease_until) \
              VALUES ($1, $2, $3, $4, $5, $6, now() + $7::bigint * interval '1 microsecond')",

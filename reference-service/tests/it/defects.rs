@@ -423,6 +423,30 @@ async fn enqueue_after_commit_makes_two_transactions_of_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attempt_after_commit_leaves_a_job_to_nobody() {
+    use sqlx::{Connection as _, Executor as _};
+
+    let service = broken(Defect::AttemptAfterCommit, |_| {}).await;
+    let mut connection =
+        sqlx::PgConnection::connect(&service.config.database_url).await.expect("a connection");
+    // The database fails between the two.
+    connection
+        .execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'down'; END $$; \
+             CREATE TRIGGER fail BEFORE INSERT ON attempts FOR EACH ROW EXECUTE FUNCTION fail()",
+        )
+        .await
+        .expect("the trigger is there");
+    let id = service.job("k").await;
+    let read = eventually("the job is under way", async || {
+        let read = service.read(&id).await;
+        (read["state"] == "running").then_some(read)
+    });
+    let read = read.await;
+    assert_eq!(read["attempts"].as_array().map(Vec::len), Some(0), "{read:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn effect_before_mark_repeats_the_call_after_a_crash() {
     use sqlx::{Connection as _, Executor as _};
 

@@ -5,7 +5,7 @@ use super::{
         Scenario,
         document::{Node, Step},
     },
-    expectations, invariants, names, proof, references, rules, verbs,
+    expectations, invariants, names, proof, references, rules, sweep, verbs,
 };
 use crate::fail::{Code, Fault, Text};
 
@@ -46,6 +46,7 @@ pub(in super::super) fn check(scenario: &Scenario) -> Vec<Finding> {
     references::check(scenario, &mut findings);
     expectations::check(scenario, &mut findings);
     invariants::check(scenario, &mut findings);
+    sweep::check(scenario, &mut findings);
     proof::check(scenario, &mut findings);
     findings.0
 }

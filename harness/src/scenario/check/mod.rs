@@ -7,6 +7,7 @@ mod names;
 mod proof;
 mod references;
 mod rules;
+mod sweep;
 mod verbs;
 
 pub(super) use finding::check;
