@@ -225,8 +225,20 @@ pub struct ProveArgs {
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Only this defect (repeatable)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "target")]
     pub defect: Vec<String>,
+    /// A target file: would the suite notice if your own API broke a promise?
+    ///
+    /// Defects can be switched on in the reference service only. Between the harness and any other target a proxy makes
+    /// one kind of answer wrong at a time (another job id, an older state, a 200 where a conflict was), and the scenarios
+    /// have to notice. That they do says that the suite watches these answers of your API. It does not say that your API
+    /// keeps its promises: that is what `onejob run --target` shows. Nor that a real defect would be seen as surely: a lie
+    /// is told every time, a race is lost now and then.
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// With --target, only this lie (repeatable)
+    #[arg(long, value_name = "NAME", requires = "target")]
+    pub negate: Vec<String>,
     /// Try every pair, and not only until each defect is dead and each scenario has killed
     #[arg(long)]
     pub all: bool,

@@ -67,6 +67,7 @@ pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, F
             template: ground.template.clone(),
             leash: leash.clone(),
             defects: args.defect.clone(),
+            negation: None,
             run_id: uuid::Uuid::now_v7().to_string(),
             reach: None,
             first_break: false,

@@ -8,6 +8,7 @@ mod documents;
 mod explain;
 mod explore;
 mod list;
+mod negate;
 mod prove;
 mod report;
 mod run;

@@ -17,6 +17,9 @@ use crate::{
 };
 
 pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault> {
+    if let Some(target) = &args.target {
+        return super::negate::negate(global, args, target);
+    }
     let outputs = SheetOutputs::parse(&args.report)?;
     let target = load_target(None)?;
     let defects = culprits(&args.defect)?;
@@ -49,6 +52,7 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
             template: ground.template.clone(),
             leash: leash.clone(),
             defects: Vec::new(),
+            negation: None,
             run_id: uuid::Uuid::now_v7().to_string(),
             reach: None,
             first_break: true,

@@ -140,6 +140,7 @@ impl Work<'_> {
             template: ground.template.clone(),
             leash: leash.clone(),
             defects: self.args.defect.clone(),
+            negation: None,
             run_id: frame.run_id.clone(),
             reach: None,
             first_break: false,

@@ -23,6 +23,7 @@ use crate::{
     gate,
     history::Kind,
     law::View,
+    negate::Liar,
     scenario::{Invariants, Step, Verb, With},
     target::{ListOperation, Operation, render},
 };
@@ -95,13 +96,14 @@ async fn logs(
     loop {
         let mut all = Vec::with_capacity(jobs.len());
         for (owner, job) in jobs {
+            let hidden = |hides: fn(&Liar) -> bool| world.liar.as_ref().is_some_and(hides);
             let audit = match &world.target.target.audit {
-                Some(operation) => list(world, owner, job, operation).await?,
-                None => Vec::new(),
+                Some(operation) if !hidden(Liar::hides_log) => list(world, owner, job, operation).await?,
+                _ => Vec::new(),
             };
             let reports = match &world.target.target.reports {
-                Some(operation) => list(world, owner, job, operation).await?,
-                None => Vec::new(),
+                Some(operation) if !hidden(Liar::hides_reports) => list(world, owner, job, operation).await?,
+                _ => Vec::new(),
             };
             all.push((job.clone(), audit, reports));
         }

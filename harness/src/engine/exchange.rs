@@ -13,8 +13,9 @@ use tokio::{
 use super::{request::Outgoing, world::World};
 use crate::{
     fail::{Code, Fault},
-    gate::{Hold, LockGate, Opening, Outcome, Patience, Timing, Watch, arrive_h1, arrive_h2},
+    gate::{Hold, LockGate, Opening, Outcome, Patience, RawAnswer, Timing, Watch, arrive_h1, arrive_h2},
     history::{Answer, Event, Kind, LEAKED},
+    negate::{Asked, Liar},
     target::{Http, read_answer},
 };
 
@@ -60,6 +61,11 @@ fn sent(world: &World, round: u32, out: &Outgoing) {
 fn ended(world: &World, round: u32, out: &Outgoing, outcome: &Outcome) -> Result<(), Fault> {
     match outcome {
         Ok(raw) => {
+            let lie = match &world.liar {
+                Some(liar) => Some(lied(world, round, out, raw, liar)?),
+                None => None,
+            };
+            let raw = lie.as_ref().unwrap_or(raw);
             let states = &world.target.target.states;
             // Before anything is read or cut: a part of a secret would not be recognised any more.
             let body = hidden(world, &raw.body);
@@ -112,6 +118,35 @@ fn leaks(world: &World, body: &[u8], headers: &[(String, String)]) -> bool {
         body.windows(secret.len()).any(|window| window == secret.as_bytes())
             || headers.iter().any(|(_, value)| value.contains(secret.as_str()))
     })
+}
+
+/// The answer as a liar tells it.
+fn lied(world: &World, round: u32, out: &Outgoing, raw: &RawAnswer, liar: &Liar) -> Result<RawAnswer, Fault> {
+    let states = &world.target.target.states;
+    let truth = read_answer(&out.operation, states, raw.status, &raw.headers, &raw.body)?;
+    let job = truth.job.as_deref().or(out.job.as_deref());
+    let effect = world.recorder.look(|events| job.is_some_and(|job| has_effect(events, job)));
+    let asked = Asked {
+        round,
+        verb: out.verb,
+        owner: &out.owner,
+        key: out.key.as_deref(),
+        job: out.job.as_deref(),
+        effect,
+    };
+    let mut raw = raw.clone();
+    liar.tell(asked, &out.operation, states, &truth, &mut raw);
+    Ok(raw)
+}
+
+/// Whether a call for a job had its effect.
+fn has_effect(events: &[Event], job: &str) -> bool {
+    let of_job = |id: u64| {
+        events.iter().any(|event| {
+            matches!(&event.kind, Kind::Called { call, identity, .. } if *call == id && identity.as_deref() == Some(job))
+        })
+    };
+    events.iter().any(|event| matches!(&event.kind, Kind::Effect { call } if of_job(*call)))
 }
 
 /// A body without secrets. One without any is taken as it is, byte by byte.

@@ -21,10 +21,11 @@ use super::{
 use crate::{
     double::Double,
     fail::{Code, Fault},
-    fault::{GroupSignal, Proxy, Tap, Upstream, signal_group},
+    fault::{Armed, GroupSignal, HttpFault, Matching, Proxy, ProxyFault, Tap, Times, Upstream, signal_group},
     gate::Client,
     history::Recorder,
     leash::Leash,
+    negate::{Liar, Negation},
     postgres::{Database, Template},
     scenario::Scenario,
     target::{Hidden, OnReplay, Owner, TargetFile},
@@ -43,6 +44,8 @@ pub struct Grounds {
     pub leash: Leash,
     /// Defects to switch on.
     pub defects: Vec<String>,
+    /// The promise that is negated in what the target answers; none outside of `prove --target`.
+    pub negation: Option<Negation>,
     /// Identifies the run; part of every key.
     pub run_id: String,
     /// A file for the reference service to note in which defects could have made a difference.
@@ -74,6 +77,10 @@ pub struct World {
     pub(super) outage: watch::Sender<bool>,
     /// What lets the service move jobs by itself, where the target says that it does.
     pub(super) proof: Option<Proof>,
+    /// Makes answers wrong, where a promise is to be negated.
+    pub(super) liar: Option<Liar>,
+    /// Sends each call twice, where that is the lie.
+    _twice: Option<Armed>,
     /// Faults that are in force.
     pub(super) standing: tokio::sync::Mutex<Standing>,
     /// Whether a duplicate is told the first answer, which says nothing about now.
@@ -108,7 +115,9 @@ impl World {
             .as_ref()
             .map(|database| database.url.clone())
             .or_else(|| target.target.database.as_ref().and_then(|section| section.url.clone()));
-        let wiring = Wiring::planned(scenario);
+        let mut wiring = Wiring::planned(scenario);
+        let twice = grounds.negation == Some(Negation::SecondEffect);
+        wiring.provider |= twice;
         let mut database_proxy = None;
         let mut tap = None;
         if let Some(url) = &database_url {
@@ -126,6 +135,7 @@ impl World {
         }
         let (double, provider_proxy) =
             doubled(&target, &recorder, &mut placeholders, wiring.provider).await?;
+        let twice = twice.then(|| twice_each(provider_proxy.as_deref(), double.as_ref())).flatten();
         let proof = Proof::of(&target, &mut placeholders, &grounds.leash)?;
         let launch = match &target.target.command {
             Some(command) => {
@@ -170,6 +180,8 @@ impl World {
             tap,
             outage: watch::Sender::new(false),
             proof,
+            liar: grounds.negation.map(Liar::new),
+            _twice: twice,
             standing: tokio::sync::Mutex::default(),
             launch,
             leash: grounds.leash.clone(),
@@ -356,6 +368,13 @@ async fn doubled(
         placeholders.set(format!("provider.{name}.url"), url);
     }
     Ok((Some(double), proxy))
+}
+
+/// Sends each call twice.
+fn twice_each(proxy: Option<&Proxy>, double: Option<&Double>) -> Option<Armed> {
+    let second = Upstream::Tcp(double?.address());
+    let fault = HttpFault::Duplicate { second, second_answers: false };
+    Some(proxy?.arm(ProxyFault::Http { matching: Matching::method("POST"), fault }, Times::Always))
 }
 
 /// The environment of a process whose clock is off. Timers go on by the monotonic clock, which stays as it is.

@@ -2,11 +2,13 @@
 
 mod honest;
 mod matrix;
+mod negate;
 mod order;
 mod run;
 mod table;
 mod trial;
 
 pub use matrix::{Culprit, KillMatrix, MATRIX_VERSION, Trial};
+pub use negate::{Told, negate};
 pub use run::{Effort, News, Pace, Tell, prove};
 pub use table::table;

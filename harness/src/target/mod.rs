@@ -23,6 +23,7 @@ pub use model::{
     Command, Database, Effects, FailoverSection, Http, ListOperation, Operation, Owner, ProviderSection,
     Ready, States, Target, TargetFile,
 };
+pub(crate) use pointer::Locator;
 pub use profile::{profile, profile_page, profiles};
 pub use promises::{
     Form, InFlight, Key, Mismatch, Missing, OnFlight, OnMismatch, OnMissing, OnReplay, Promises, Refusals,
