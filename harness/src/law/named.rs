@@ -24,7 +24,8 @@ pub(super) fn all(view: &View, asked: &Invariants) -> Vec<Judgement> {
         judgements.push(counted(view, "calls", bounds, |call| vec![call.called]));
     }
     if let Some(bounds) = &asked.effects {
-        judgements.push(counted(view, "effects", bounds, |call| call.effects.clone()));
+        let of_calls = counted(view, "effects", bounds, |call| call.effects.clone());
+        judgements.push(more_by_the_target(view, bounds).unwrap_or(of_calls));
     }
     if let Some(bounds) = &asked.winners {
         judgements.push(winners(view, bounds));
@@ -155,6 +156,19 @@ fn counted(view: &View, name: &str, bounds: &Bounds, marks: impl Fn(&Call) -> Ve
         return Judgement::undecided(name, format!("{unmatched} calls could not be matched to an intent."));
     }
     Judgement::held(name)
+}
+
+/// Whether the target itself counts effects of a key that the bounds don't allow.
+fn more_by_the_target(view: &View, bounds: &Bounds) -> Option<Judgement> {
+    let per_key = bounds.per == Per::Key;
+    view.effects.iter().filter(|_| per_key).find_map(|((owner, key), (seq, effects))| {
+        if too_few(view, bounds, *effects) {
+            return None;
+        }
+        let wrong = out_of(bounds, *effects)?;
+        let sentence = format!("Effects for key {key} of {owner}, as the target counts: {wrong}.");
+        Some(Judgement::broke("effects", sentence, vec![*seq]))
+    })
 }
 
 fn winners(view: &View, bounds: &Bounds) -> Judgement {

@@ -91,6 +91,9 @@ fn an_effect_that_fits_no_intent_leaves_the_question_open() {
 fn effects_that_only_the_target_counts_are_judged_too() {
     holds("", "one-effect", one_job().effects_counted(1));
     breaks("", "one-effect", one_job().effects_counted(2), "had 2 effects, as the target counts");
+    let once = "[invariants]\neffects = { max = 1, per = \"key\" }";
+    holds(once, "effects", one_job().effects_counted(1));
+    breaks(once, "effects", one_job().effects_counted(2), "as the target counts: 2, not at most one");
 }
 
 #[test]
