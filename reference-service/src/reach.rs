@@ -2,7 +2,7 @@
 //! scenario on every defect needs not try those that can't be told from the honest service.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -260,7 +260,12 @@ impl fmt::Debug for Reach {
 
 /// Keys and payloads are nobody's business; only which of them are the same.
 fn hash(text: &str) -> String {
-    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let digest = Sha256::digest(text);
+    digest.iter().take(8).fold(String::new(), |mut digits, byte| {
+        // Writing to a String can't fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }
 
 /// The names of the defects that a play could have told from the honest service, from the notes of its processes.

@@ -44,6 +44,9 @@ pub(crate) enum Mark {
     AfterTheCall,
 }
 
+/// Whether an attempt may start, and the job with it.
+pub(crate) type StartRule = fn(&Job) -> Result<Job, StartRefusal>;
+
 /// The places where the service decides. Each holds the honest decision; a [`Defect`](crate::Defect) replaces one and
 /// leaves the code that asks alone.
 #[derive(Debug, Clone)]
@@ -80,9 +83,9 @@ pub(crate) struct Rules {
     /// What becomes of the key of a request whose body is refused.
     pub(crate) refused: Refused,
     /// Whether somebody may start an attempt.
-    pub(crate) start: fn(&Job) -> Result<Job, StartRefusal>,
+    pub(crate) start: StartRule,
     /// Whether a worker may.
-    pub(crate) pick_up: fn(&Job) -> Result<Job, StartRefusal>,
+    pub(crate) pick_up: StartRule,
     /// Whether a result still counts.
     pub(crate) succeed: fn(&Job, i32, i64) -> Result<Job, Discarded>,
     /// What a lapsed lease means.

@@ -7,7 +7,7 @@ use super::transaction::transaction;
 use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait, micros};
 use crate::domain::{Job, StartRefusal};
 use crate::reach::Occasion;
-use crate::rules::Rules;
+use crate::rules::{Rules, StartRule};
 
 /// The provider of an attempt whose job has no chain.
 pub(crate) const NO_PROVIDER: &str = "none";
@@ -67,11 +67,7 @@ impl Store {
     }
 
     /// Asks the rules whether an attempt may start.
-    pub(super) fn may_start(
-        &self,
-        job: &Job,
-        rule: fn(&Rules) -> fn(&Job) -> Result<Job, StartRefusal>,
-    ) -> Result<Job, StartRefusal> {
+    pub(super) fn may_start(&self, job: &Job, rule: fn(&Rules) -> StartRule) -> Result<Job, StartRefusal> {
         let started = rule(&self.rules)(job);
         // Versions are for whoever compares them, which is noted where it happens.
         let but_versions = |started: Result<Job, StartRefusal>| {
