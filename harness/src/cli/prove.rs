@@ -113,10 +113,10 @@ fn culprits(names: &[String]) -> Result<Vec<Culprit>, Fault> {
 
 fn line(news: &News<'_>, pace: Pace) -> String {
     let left = pace.left.map(|left| format!(", {} s left", left.as_secs())).unwrap_or_default();
-    let place = format!("{:>5}/{}{left}", pace.done, pace.of.max(pace.done));
+    let progress = format!("{:>5}/{}{left}", pace.done, pace.of.max(pace.done));
     match news {
-        News::Honest(cell, None) => format!("{place}  (honest)  {cell}"),
-        News::Honest(cell, Some(wrong)) => format!("{place}  (honest)  {cell}  DOES NOT PASS: {wrong}"),
+        News::Honest(cell, None) => format!("{progress}  (honest)  {cell}"),
+        News::Honest(cell, Some(wrong)) => format!("{progress}  (honest)  {cell}  DOES NOT PASS: {wrong}"),
         News::Tried(defect, scenario, trial) => {
             let word = match trial {
                 Trial::Killed { promise, .. } => format!("killed ({promise})"),
@@ -124,7 +124,7 @@ fn line(news: &News<'_>, pace: Pace) -> String {
                 Trial::NotReached => "out of reach".to_owned(),
                 Trial::Unclear { why } => format!("no verdict: {why}"),
             };
-            format!("{place}  {defect:<24} {scenario:<36} {word}")
+            format!("{progress}  {defect:<24} {scenario:<36} {word}")
         }
     }
 }

@@ -40,8 +40,8 @@ pub(super) async fn count(world: &World, round: u32) -> Result<(), Fault> {
             _ => by_jobs(&view, &(owner.clone(), key.clone())),
         };
         if let Some(effects) = effects {
-            let counted = Kind::EffectsCounted { owner: owner.clone(), key: key.clone(), effects };
-            world.recorder.record(round, counted);
+            let event = Kind::EffectsCounted { owner: owner.clone(), key: key.clone(), effects };
+            world.recorder.record(round, event);
         }
     }
     Ok(())

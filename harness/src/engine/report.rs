@@ -154,13 +154,8 @@ impl Draft {
                 self.extend(at, event, &format!("no answer ({how:?}: {detail})"), Mark::Unknown);
             }
             Kind::GateArmed { step, gate, expected } => {
-                self.push(
-                    event,
-                    Lane::Harness,
-                    step,
-                    format!("{gate} gate closed, {expected} to come"),
-                    Mark::Plain,
-                );
+                let what = format!("{gate} gate closed, {expected} to come");
+                self.push(event, Lane::Harness, step, what, Mark::Plain);
             }
             Kind::GateOpened { step, gate, waiting, expected, spread_us, .. } => {
                 let spread = if *spread_us > 0 { format!(" within {spread_us} µs") } else { String::new() };
@@ -170,14 +165,8 @@ impl Draft {
             Kind::Called { call, name, reply, provider, attempt, .. } => {
                 let attempt =
                     attempt.as_ref().map(|number| format!(" for attempt {number}")).unwrap_or_default();
-                let who = format!("call {name}");
-                let at = self.push(
-                    event,
-                    Lane::Provider,
-                    who,
-                    format!("{provider} called{attempt} ({reply})"),
-                    Mark::Plain,
-                );
+                let what = format!("{provider} called{attempt} ({reply})");
+                let at = self.push(event, Lane::Provider, format!("call {name}"), what, Mark::Plain);
                 self.calls.insert(*call, at);
             }
             Kind::Effect { call } => {
@@ -224,22 +213,12 @@ impl Draft {
                 self.push(event, Lane::Database, who, what, Mark::Discarded);
             }
             Kind::Counted { key, jobs, .. } => {
-                self.push(
-                    event,
-                    Lane::Database,
-                    format!("key {key}"),
-                    format!("{jobs} {}", if *jobs == 1 { "row" } else { "rows" }),
-                    Mark::Plain,
-                );
+                let what = format!("{jobs} {}", if *jobs == 1 { "row" } else { "rows" });
+                self.push(event, Lane::Database, format!("key {key}"), what, Mark::Plain);
             }
             Kind::EffectsCounted { key, effects, .. } => {
-                self.push(
-                    event,
-                    Lane::Service,
-                    format!("key {key}"),
-                    format!("{effects} effects"),
-                    Mark::Plain,
-                );
+                let what = format!("{effects} effects");
+                self.push(event, Lane::Service, format!("key {key}"), what, Mark::Plain);
             }
             Kind::Rehearsed { found, share } => {
                 let what = format!("{found} points found, {share} of them are this cell's");

@@ -117,7 +117,7 @@ impl Book {
             let judged = Played::judge_together(&played, |_| String::new());
             judged.iter().all(|cell| cell.verdict == Verdict::Pass)
         };
-        *known.get_or_init(|| find_out).await
+        *Box::pin(known.get_or_init(|| find_out)).await
     }
 
     /// Plays a cell with a defect. `thorough` plays all of its rounds.

@@ -199,10 +199,10 @@ async fn pairs(book: &Arc<Book>, effort: &Effort, matrix: &mut KillMatrix, tell:
             let Some((defect, scenario)) = agenda.next() else { break };
             let (book, zeal) = (book.clone(), zeal(&defect, &scenario));
             tasks.spawn(async move {
-                let mut outcome = trial(&book, &defect, &scenario, zeal).await;
+                let mut outcome = Box::pin(trial(&book, &defect, &scenario, zeal)).await;
                 if zeal == Zeal::Expected && matches!(outcome, Trial::Unclear { .. }) {
                     // A busy machine leaves questions open that a second look answers.
-                    outcome = trial(&book, &defect, &scenario, zeal).await;
+                    outcome = Box::pin(trial(&book, &defect, &scenario, zeal)).await;
                 }
                 (defect, scenario, outcome)
             });

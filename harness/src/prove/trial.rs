@@ -43,7 +43,7 @@ pub(super) async fn trial(book: &Book, defect: &str, scenario: &str, zeal: Zeal)
     }
     for cell in Played::judge_together(&played, |_| String::new()) {
         match broken(&cell) {
-            Some((promise, sentence)) if book.together(scenario).await => {
+            Some((promise, sentence)) if Box::pin(book.together(scenario)).await => {
                 let cell = crate::engine::name_of(&cell.scenario, &cell.at);
                 return Trial::Killed { cell, promise, sentence };
             }

@@ -196,7 +196,7 @@ fn sample(section: Section, failure: &SampleFailure) -> Section {
         "Case {}, sample {}: {}: {}",
         failure.case, failure.sample, failure.verdict, failure.message
     ));
-    let section = failure.more.iter().fold(section, |section, more| section.prose(more));
+    let section = failure.more.iter().fold(section, Section::prose);
     section
         .fold("The answer", |section| section.command(failure.answer.trim_end()))
         .fold("The request", |section| section.command(pretty(&failure.request)))
