@@ -561,7 +561,7 @@ fn effects_are_counted_by_a_query_or_by_a_request_of_the_target() {
         let target = format!("{printed}\n[target.effects]\n{how}\n");
         onejob(["run", "key-case", "--target", "onejob.toml"])
             .file("onejob.toml", &target)
-            .env("ONEJOB_DATABASE_URL", &database())
+            .env("ONEJOB_DATABASE_URL", database())
             .run()
     };
     counting("request = \"GET /v1/jobs?idempotency_key={key}\"\ncount = \"/jobs\"").exits(0);
