@@ -19,6 +19,7 @@ pub mod gate;
 pub mod history;
 pub mod law;
 pub mod leash;
+pub mod middlebox;
 pub mod negate;
 pub mod postgres;
 pub mod prove;

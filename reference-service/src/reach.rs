@@ -65,6 +65,8 @@ pub(crate) enum Occasion {
     DatabaseTrouble,
     /// Somebody asked whether a job may move to another provider.
     FailoverAsked,
+    /// The database is reached through a pooler.
+    Pooled,
     /// The process was asked to end.
     Drain,
 }
@@ -74,10 +76,12 @@ impl Defect {
     /// by comparison.
     const fn occasions(self) -> &'static [Occasion] {
         match self {
-            Self::CheckThenInsert | Self::UniqueViolationIs500 | Self::ClaimInMemory | Self::KeyIgnored => {
-                &[Occasion::Duplicate, Occasion::ClaimCut]
-            }
-            Self::KeyLockLeftBehind => &[Occasion::Duplicate, Occasion::ClaimCut],
+            Self::CheckThenInsert
+            | Self::UniqueViolationIs500
+            | Self::ClaimInMemory
+            | Self::KeysInMemory
+            | Self::KeyIgnored
+            | Self::KeyLockLeftBehind => &[Occasion::Duplicate, Occasion::ClaimCut],
             Self::DroppedWithTheClient => &[Occasion::Duplicate, Occasion::ClaimCut, Occasion::ClientGone],
             Self::EnqueueAfterCommit => &[Occasion::ClaimCut],
             Self::AnswerBeforeCommit => &[Occasion::Claim],
@@ -99,7 +103,10 @@ impl Defect {
             Self::LeaseByWorkerClock => &[Occasion::ClockOff],
             Self::EffectBeforeMark => &[Occasion::DecidedWhileOut, Occasion::DatabaseTrouble],
             Self::HiddenResend => &[Occasion::AnswerLost],
-            Self::ConflictRepeatsEffect | Self::AttemptAfterCommit => &[Occasion::DatabaseTrouble],
+            Self::ConflictRepeatsEffect | Self::AttemptAfterCommit | Self::AsynchronousCommit => {
+                &[Occasion::DatabaseTrouble]
+            }
+            Self::NamedStatements => &[Occasion::Pooled],
             Self::FailoverUngated | Self::AttestationCached | Self::AttestationByName => {
                 &[Occasion::FailoverAsked]
             }
@@ -122,6 +129,8 @@ impl Defect {
             | Self::RoundedNumbers
             | Self::LastMemberWins
             | Self::ServerErrorIsFailed
+            | Self::BrokenIsRefused
+            | Self::RefusedIsUnknown
             | Self::DuplicateIsFailed
             | Self::NotFoundTooEarly
             | Self::LiveDoesNotBlock

@@ -125,6 +125,10 @@ pub(crate) struct Rules {
     pub(crate) may_move: fn(&Question<'_>) -> Result<Permit, Refusal>,
     /// By which time that is decided; the argument is when the attestations were read.
     pub(crate) time_of_question: fn(Timestamp) -> Timestamp,
+    /// Whether a commit is on the database's disk before anybody is told of it.
+    pub(crate) waits_for_commits: bool,
+    /// Whether a pooler in transaction mode is taken into account where the configuration says that there is one.
+    pub(crate) heeds_pooler: bool,
     /// Whether a callback is authentic.
     pub(crate) authentic: fn(&Signed<'_>) -> Result<(), signature::Refusal>,
 }
@@ -171,6 +175,8 @@ impl Rules {
             repeat_effect_on_conflict: false,
             may_move: may_fail_over,
             time_of_question: |_| Timestamp::now(),
+            waits_for_commits: true,
+            heeds_pooler: true,
             authentic: signature::verify,
         }
     }

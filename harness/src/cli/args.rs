@@ -403,7 +403,15 @@ pub struct ServeArgs {
     #[arg(long, value_enum, default_value_t = ServeProfile::Job, value_name = "PROFILE")]
     pub profile: ServeProfile,
     /// A pooler in transaction mode is in between
-    #[arg(long)]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "false",
+        default_missing_value = "true",
+        action = clap::ArgAction::Set,
+        value_name = "BOOL"
+    )]
     pub pooled: bool,
     /// Break a promise on purpose (repeatable)
     #[arg(long, value_name = "NAME")]

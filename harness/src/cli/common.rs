@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use super::args::{Global, PostgresArgs};
 use crate::{
-    engine::Placeholders,
+    engine::migrate,
     fail::{Code, Fault, Look},
     leash::Leash,
     postgres::{Databases, Server, Source, StartOptions, Template},
@@ -158,21 +158,8 @@ impl Ground {
         let server = self::postgres(postgres, leash, &StartOptions::default()).await?;
         let databases = Databases::open(&server, leash, ahead.min(8)).await?;
         let program = program()?;
-        let migrate = async |url: String| {
-            let mut placeholders =
-                Placeholders::of(target, &program, &std::collections::BTreeMap::new(), &[]);
-            placeholders.set("database.url", url);
-            for name in target.provider.iter().flat_map(|provider| &provider.names) {
-                // Nobody is called while a database is prepared; the service's own settings may want an address.
-                placeholders.set(format!("provider.{name}.url"), "http://127.0.0.1:9");
-            }
-            // What stands for something only within a cell is left out: the names themselves were checked with the file.
-            let given =
-                |(name, value): (&String, &String)| Some((name.clone(), placeholders.text(value).ok()?));
-            let env: Vec<_> = command.env.iter().filter_map(given).collect();
-            migrated(&placeholders.argv(&command.migrate)?, &env, command.folder.as_deref()).await
-        };
-        let template = databases.template("target", migrate).await?;
+        let template =
+            databases.template("target", async |url: String| migrate(target, &program, url).await).await?;
         Ok(Self { server: Some(server), databases: Some(databases), template: Some(template) })
     }
 
@@ -188,33 +175,6 @@ impl Ground {
         }
         Ok(())
     }
-}
-
-/// Runs the target's own migrations on a new database, where and as the service itself runs.
-async fn migrated(argv: &[String], env: &[(String, String)], folder: Option<&str>) -> Result<(), Fault> {
-    let [program, arguments @ ..] = argv else { return Ok(()) };
-    let mut command = tokio::process::Command::new(program);
-    command.args(arguments).envs(env.iter().map(|(name, value)| (name, value))).kill_on_drop(true);
-    if let Some(folder) = folder {
-        command.current_dir(folder);
-    }
-    let output = command.output().await.map_err(|error| {
-        Fault::new(
-            Code::TargetProgram,
-            format!("`migrate` of [target.command] can't be started: `{program}`"),
-            "it is a list of program and arguments; no shell is involved",
-        )
-        .because(error)
-    })?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(Fault::new(
-        Code::Migration,
-        format!("the target's migrations failed ({}):\n{}", output.status, said.trim_end()),
-        "run `migrate` of [target.command] by hand on an empty database",
-    ))
 }
 
 /// Whether a file can be written there. Nothing that is there is touched, and nothing is left.

@@ -51,6 +51,9 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
     let planned = args.seed.map_or(planned.clone(), |seed| engine::shuffled(planned, seed));
     outputs.check()?;
     store.check()?;
+    if std::env::var_os("ONEJOB_CI").is_some() {
+        engine::nothing_lacks_here(&planned)?;
+    }
     let runtime = common::runtime()?;
     // A second line of defence: the history is clean already.
     let secrets = target.hidden.values().iter().fold(redact::Secrets::new(), |all, value| all.value(value));

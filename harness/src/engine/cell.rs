@@ -37,7 +37,8 @@ pub struct Played {
 pub async fn play(grounds: &Grounds, planned: PlannedCell) -> Played {
     let began = Instant::now();
     let scenario = &planned.loaded.scenario;
-    let replicas = scenario.step.iter().filter_map(|step| step.with.replica).max().unwrap_or(1);
+    let least = if scenario.setup.balancer.is_some() { 2 } else { 1 };
+    let replicas = scenario.step.iter().filter_map(|step| step.with.replica).max().unwrap_or(1).max(least);
     let world = match World::build(grounds, scenario, replicas as usize).await {
         Ok(world) => world,
         Err(fault) => {

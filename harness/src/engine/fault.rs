@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, num::NonZeroU32, str::FromStr, sync::Arc, time:
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
 
-use super::world::World;
+use super::{own::Own, world::World};
 use crate::{
     fail::{Code, Fault},
     fault::{
@@ -14,6 +14,7 @@ use crate::{
     },
     gate::{LockError, LockGate},
     history::Kind,
+    postgres::Halt,
     scenario::{Span, Step},
 };
 
@@ -22,9 +23,27 @@ const LOCK_WITHIN: Duration = Duration::from_secs(5);
 /// How often Postgres is asked who waits for a table.
 const WHO_WAITS_EVERY: Duration = Duration::from_millis(2);
 /// Everything that a fault may be told.
-const WORDS: [&str; 18] = [
-    "kind", "to", "bytes", "after", "by", "rate", "then", "answers", "ending", "times", "method", "path",
-    "level", "waiters", "clock", "valid", "signer", "part",
+const WORDS: [&str; 20] = [
+    "kind",
+    "to",
+    "bytes",
+    "after",
+    "by",
+    "rate",
+    "then",
+    "answers",
+    "ending",
+    "times",
+    "method",
+    "path",
+    "level",
+    "waiters",
+    "inserting",
+    "clock",
+    "how",
+    "valid",
+    "signer",
+    "part",
 ];
 /// Ends the service's connections, and none of ours.
 const END_CONNECTIONS: &str = "\
@@ -44,6 +63,8 @@ pub(super) enum InForce {
     Paused(u32),
     /// A table is locked from outside, by a task that opens it when it is told to or forgotten.
     Locked(oneshot::Sender<()>, JoinHandle<Result<(), LockError>>),
+    /// Nobody listens there.
+    Down(Vec<Arc<Proxy>>),
     /// A setting of the database, and what undoes it.
     Setting(String),
 }
@@ -170,6 +191,7 @@ impl Terms<'_> {
             "blackhole" => net(NetFault::Blackhole { direction: self.direction()? }),
             "refuse" => net(NetFault::Refuse),
             "hold" => http(HttpFault::Hold),
+            "watch" => http(HttpFault::Watch),
             "drop-answer" => http(HttpFault::DropAnswer { then: self.swallowed()? }),
             "duplicate" => {
                 let second = second.ok_or_else(|| {
@@ -183,7 +205,7 @@ impl Terms<'_> {
             other => {
                 return Err(self.wrong(
                     format!("there is no fault `{other}`"),
-                    "between parts there are: cut, delay, throttle, blackhole, refuse, hold, drop-answer, duplicate",
+                    "between parts there are: cut, delay, throttle, blackhole, refuse, down, hold, watch, drop-answer, duplicate",
                 ));
             }
         })
@@ -212,7 +234,7 @@ pub(super) async fn apply(world: &Arc<World>, round: u32, name: &str, step: &Ste
     }
     match place(&fault) {
         "client" => {
-            let proxies = world.client_proxies().await;
+            let proxies = world.client_proxies(step.with.replica).await;
             let second = world.upstream_of_second().await;
             between(world, round, &terms, &proxies, second).await
         }
@@ -236,6 +258,9 @@ async fn between(
     if proxies.is_empty() {
         return Err(terms.wrong("there is no proxy at that place", "please report this with the scenario"));
     }
+    if terms.kind() == "down" {
+        return down(world, round, terms, proxies).await;
+    }
     let fault = terms.for_proxy(second)?;
     let detail = format!("{} {:?}", terms.kind(), terms.with);
     let mut tasks = Vec::new();
@@ -245,6 +270,29 @@ async fn between(
     }
     world.recorder.record(round, Kind::FaultApplied { fault: terms.name.to_owned(), detail });
     world.standing.lock().await.0.insert(terms.name.to_owned(), InForce::Armed(tasks));
+    Ok(())
+}
+
+/// Nobody listens at a place any more, until it is healed.
+async fn down(
+    world: &Arc<World>,
+    round: u32,
+    terms: &Terms<'_>,
+    proxies: &[Arc<Proxy>],
+) -> Result<(), Fault> {
+    for proxy in proxies {
+        proxy.close().await?;
+        // The kernel refuses on its own and tells nobody, so it is tried.
+        let refused = tokio::net::TcpStream::connect(proxy.address()).await;
+        let detail = format!("connections to {} are refused", place(terms.name));
+        world
+            .recorder
+            .record(round, Kind::FaultApplied { fault: terms.name.to_owned(), detail: detail.clone() });
+        if refused.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused) {
+            world.recorder.record(round, Kind::FaultHit { fault: terms.name.to_owned(), detail });
+        }
+    }
+    world.standing.lock().await.0.insert(terms.name.to_owned(), InForce::Down(proxies.to_vec()));
     Ok(())
 }
 
@@ -264,7 +312,7 @@ async fn tell(world: Arc<World>, round: u32, fault: String, mut armed: Armed) {
 fn detail(hit: &Hit) -> String {
     let mut words = vec![format!("connection {}", hit.connection)];
     words.extend(hit.request.clone());
-    words.extend(hit.status.map(|status| format!("the answer {status} was kept back")));
+    words.extend(hit.status.map(|status| format!("the answer was {status}")));
     words.extend(hit.second_status.map(|status| format!("the second answered {status}")));
     if hit.passed > 0 {
         words.push(format!("after {} bytes", hit.passed));
@@ -356,14 +404,39 @@ async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(
                     terms.wrong("the target's database isn't ours to lock", "give `[target.database]`")
                 );
             };
-            let waiters = terms.get("waiters", "2")?.unwrap_or(1);
+            let wanted = Wanted {
+                waiters: terms.get("waiters", "2")?.unwrap_or(1),
+                inserting: terms.get("inserting", "true")?.unwrap_or(false),
+            };
             let gate = LockGate::arm(url, &section.jobs_table, LOCK_WITHIN).await?;
             let detail = format!("table {} is locked against writes", section.jobs_table);
             world.recorder.record(round, Kind::FaultApplied { fault: terms.name.to_owned(), detail });
             let (open, opened) = oneshot::channel();
             let keeper =
-                tokio::spawn(keep_locked(world.clone(), round, terms.name.to_owned(), gate, waiters, opened));
+                tokio::spawn(keep_locked(world.clone(), round, terms.name.to_owned(), gate, wanted, opened));
             world.standing.lock().await.0.insert(terms.name.to_owned(), InForce::Locked(open, keeper));
+        }
+        "restart" => {
+            let how = match terms.with.get("how").map_or("crash", String::as_str) {
+                "crash" => Halt::Crash,
+                "clean" => Halt::Clean,
+                other => {
+                    return Err(terms.wrong(
+                        format!("a server can't be stopped by `{other}`"),
+                        "write `crash` or `clean`",
+                    ));
+                }
+            };
+            let detail = format!("the database server is stopped ({how:?}) and started again");
+            on_server(world, round, terms, detail, async |own, _| own.restart(how).await).await?;
+        }
+        "behind" => {
+            let detail = "the standby has everything, and gets nothing more".to_owned();
+            on_server(world, round, terms, detail, async |own, _| own.fall_behind().await).await?;
+        }
+        "promote" => {
+            let detail = "the primary crashed, and its standby took its place".to_owned();
+            on_server(world, round, terms, detail, async |own, service| own.promote(service).await).await?;
         }
         _ => {
             let proxies = world.database_proxy.iter().cloned().collect::<Vec<_>>();
@@ -373,18 +446,43 @@ async fn database(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(
     Ok(())
 }
 
+/// Does something to the server that the cell has to itself. Applied before, since what is asked meanwhile meets it.
+async fn on_server(
+    world: &Arc<World>,
+    round: u32,
+    terms: &Terms<'_>,
+    detail: String,
+    act: impl AsyncFnOnce(&Own, Option<&Proxy>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let fault = terms.name.to_owned();
+    world.recorder.record(round, Kind::FaultApplied { fault: fault.clone(), detail: detail.clone() });
+    world.with_own_server(act).await?;
+    world.recorder.record(round, Kind::FaultHit { fault, detail });
+    Ok(())
+}
+
+/// Who must wait for a lock before it counts as hit.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    /// How many.
+    waiters: u32,
+    /// Only those that insert into the table: a worker that writes to it for other reasons is no request.
+    inserting: bool,
+}
+
 /// Holds a lock until it is to be opened. It hits when as many backends wait for it as were asked for.
 async fn keep_locked(
     world: Arc<World>,
     round: u32,
     fault: String,
     mut gate: LockGate,
-    waiters: u32,
+    wanted: Wanted,
     mut opened: oneshot::Receiver<()>,
 ) -> Result<(), LockError> {
     let waiting = loop {
-        let waiting = gate.waiting().await?.all();
-        if waiting >= waiters {
+        let waiting = if wanted.inserting { gate.waiting_to_insert().await? } else { gate.waiting().await? };
+        let waiting = waiting.all();
+        if waiting >= wanted.waiters {
             break Some(waiting);
         }
         // Postgres can't tell anybody that a backend begins to wait, so it is asked again and again.
@@ -433,6 +531,11 @@ pub(super) async fn heal(world: &Arc<World>, round: u32, name: &str) -> Result<(
             keeper.await.map_err(|error| {
                 Fault::new(Code::Bug, "a lock's task broke", "please report this").because(error)
             })??;
+        }
+        Some(InForce::Down(proxies)) => {
+            for proxy in proxies {
+                proxy.open().await?;
+            }
         }
         Some(InForce::Paused(replica)) => world.signal(replica, GroupSignal::Continue).await?,
         Some(InForce::Setting(setting)) => {

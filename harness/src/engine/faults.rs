@@ -6,6 +6,7 @@ use crate::{
     fault::FaultError,
     gate::{ArrivalError, LockError, OriginError, calibrate::CalibrateError},
     leash::LeashError,
+    middlebox::MiddleboxError,
     postgres::PostgresError,
 };
 
@@ -58,6 +59,24 @@ impl From<FaultError> for Fault {
             "run it again; faults need no special rights",
         )
         .because(error)
+    }
+}
+
+impl From<MiddleboxError> for Fault {
+    fn from(error: MiddleboxError) -> Self {
+        match error {
+            MiddleboxError::Place(error) => error.into(),
+            MiddleboxError::Leash(error) => error.into(),
+            other => {
+                let cause = std::error::Error::source(&other).map(ToString::to_string);
+                let why = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+                Self::new(
+                    Code::Middlebox,
+                    format!("{other}{why}"),
+                    "see whether the program can be started by hand; `onejob explain OJ5007` says more",
+                )
+            }
+        }
     }
 }
 

@@ -4,7 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::scenario::{Capability, Loaded};
+use crate::{
+    fail::{Code, Fault},
+    middlebox::Program,
+    postgres::local_programs,
+    scenario::{Capability, Loaded},
+};
 
 /// What the user asked for.
 #[derive(Debug, Clone, Default)]
@@ -57,20 +62,18 @@ pub fn plan(
     let ids: BTreeSet<String> = cells.iter().map(|loaded| loaded.scenario.id.clone()).collect();
     let selected = cells.into_iter().filter(|loaded| selection.takes(loaded, &ids));
     let planned = selected.map(|loaded| {
-        let mut missing: Vec<String> = loaded
+        let missing: Vec<String> = loaded
             .needs()
             .into_iter()
             .filter(|need| !capabilities.contains(need))
             .map(|need| need.word().to_owned())
             .collect();
         let knob = loaded.scenario.settings.keys().find(|name| !knobs.contains_key(*name));
-        let wrong_clock = loaded.scenario.step.iter().any(|step| step.with.fault.contains_key("clock"));
-        if wrong_clock && super::world::faketime().is_none() {
-            missing.push("libfaketime (on this machine)".to_owned());
-        }
+        let here = lacking_here(&loaded);
         let lacks = match knob {
             _ if !missing.is_empty() => Some(format!("the target lacks: {}", missing.join(", "))),
             Some(name) => Some(format!("the target's [settings] have no knob `{name}`")),
+            None if !here.is_empty() => Some(format!("this machine lacks: {}", here.join(", "))),
             None => None,
         };
         PlannedCell { loaded, lacks }
@@ -94,6 +97,41 @@ pub fn shuffled(mut cells: Vec<PlannedCell>, seed: u64) -> Vec<PlannedCell> {
         Sha256::new().chain_update(seed.to_be_bytes()).chain_update(cell.name()).finalize()
     });
     cells
+}
+
+/// What a cell wants of this machine and the machine doesn't have, by the names of Debian's packages.
+fn lacking_here(loaded: &Loaded) -> Vec<&'static str> {
+    let programs = loaded.programs().into_iter().filter(|program| program.find().is_none());
+    let mut lacking: Vec<_> = programs.map(Program::name).collect();
+    if loaded.scenario.setup.server.is_some() && !local_programs() {
+        lacking.push("postgresql");
+    }
+    let wrong_clock = loaded.scenario.step.iter().any(|step| step.with.fault.contains_key("clock"));
+    if wrong_clock && super::world::faketime().is_none() {
+        lacking.push("libfaketime");
+    }
+    lacking
+}
+
+/// Where everything must run, as in our own CI, nothing may be skipped for want of a package.
+pub fn nothing_lacks_here(planned: &[PlannedCell]) -> Result<(), Fault> {
+    let lacking: BTreeSet<_> = planned
+        .iter()
+        .filter(|cell| cell.lacks.is_some())
+        .flat_map(|cell| lacking_here(&cell.loaded))
+        .collect();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let packages: Vec<_> = lacking.into_iter().collect();
+    Err(Fault::new(
+        Code::Middlebox,
+        format!(
+            "scenarios need programs that this machine lacks, and ONEJOB_CI is set: {}",
+            packages.join(", ")
+        ),
+        format!("install them, on Debian with `apt-get install {}`", packages.join(" ")),
+    ))
 }
 
 impl Selection {

@@ -19,6 +19,9 @@ use super::{
 };
 use crate::{history::Event, target::TargetFile};
 
+/// So many cells at a time may have a Postgres server of their own: its start keeps a processor busy, and a pair more.
+const OWN_SERVERS: usize = 2;
+
 /// How a run is carried out.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -89,6 +92,7 @@ fn start(
 ) -> JoinSet<(u32, Played)> {
     let mut tasks = JoinSet::new();
     let places = Arc::new(Semaphore::new(options.parallel.max(1)));
+    let servers = Arc::new(Semaphore::new(OWN_SERVERS));
     let mut shared: BTreeMap<String, Arc<Mutex<()>>> = BTreeMap::new();
     for repeat in 1..=options.repeat.max(1) {
         for cell in planned {
@@ -104,10 +108,15 @@ fn start(
                 .exclusive
                 .as_ref()
                 .map(|name| shared.entry(name.clone()).or_default().clone());
+            let servers = cell.loaded.scenario.setup.server.map(|_| servers.clone());
             let (places, grounds, tell, cell) = (places.clone(), grounds.clone(), tell.clone(), cell.clone());
             tasks.spawn(async move {
                 let _alone = match &exclusive {
                     Some(lock) => Some(lock.lock().await),
+                    None => None,
+                };
+                let _server = match &servers {
+                    Some(servers) => Some(servers.acquire().await),
                     None => None,
                 };
                 // The semaphore is never closed.

@@ -47,7 +47,17 @@ fn goes_without(scenario: &Scenario, counts: bool) -> bool {
 }
 
 fn sees_no_calls(seen: &Witnesses) -> bool {
-    let Witnesses { raced: _, answered: _, hit: _, overlap, both_out, timed_out, late, hidden_effect } = seen;
+    let Witnesses {
+        raced: _,
+        answered: _,
+        hit: _,
+        lost: _,
+        overlap,
+        both_out,
+        timed_out,
+        late,
+        hidden_effect,
+    } = seen;
     [overlap, both_out, timed_out, late, hidden_effect].iter().all(|calls| calls.is_empty())
 }
 

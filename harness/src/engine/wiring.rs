@@ -10,6 +10,7 @@ use crate::{
     fail::{Code, Fault},
     fault::{Proxy, Tap, Upstream},
     gate::{Client, Origin, Protocol},
+    middlebox::Balancer,
     scenario::{Scenario, Verb},
     target::{Http, TargetFile},
 };
@@ -24,7 +25,12 @@ pub(super) struct Wiring {
 
 impl Wiring {
     pub(super) fn planned(scenario: &Scenario) -> Self {
-        let mut wiring = Self::default();
+        // A replica that is started anew listens elsewhere; a proxy keeps the address that the balancer knows.
+        let mut wiring = Self {
+            client: scenario.setup.balancer.is_some(),
+            database: scenario.setup.server.is_some(),
+            ..Self::default()
+        };
         let faults = scenario.step.iter().filter(|step| step.act == Verb::Fault);
         for name in faults.filter_map(|step| step.fault.as_deref()) {
             match place(name) {
@@ -58,11 +64,30 @@ impl Reach {
             return Ok(Self { client: Client::new(origin, protocol), upstream, proxy: None });
         }
         let proxy = Arc::new(Proxy::http(upstream.clone()).await?);
-        let mut url = Url::parse(base).map_err(|error| unusable(base, error))?;
-        moved(&mut url, proxy.address(), base)?;
-        let origin = Origin::resolve(url.as_str().trim_end_matches('/')).await?;
+        let origin = elsewhere(base, proxy.address()).await?;
         Ok(Self { client: Client::new(origin, protocol), upstream, proxy: Some(proxy) })
     }
+
+    /// Where others than our own clients reach it.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        match (&self.proxy, &self.upstream) {
+            (Some(proxy), _) => Some(proxy.address()),
+            (None, Upstream::Tcp(address)) => Some(*address),
+            (None, Upstream::Unix(_)) => None,
+        }
+    }
+}
+
+/// A client of what stands before the replicas. Balancers speak HTTP/1.1, whatever the replicas speak besides.
+pub(super) async fn to_balancer(balancer: &Balancer, base: &str) -> Result<Client, Fault> {
+    Ok(Client::new(elsewhere(base, balancer.address()).await?, Protocol::H1))
+}
+
+/// The same service at another address.
+async fn elsewhere(base: &str, address: SocketAddr) -> Result<Origin, Fault> {
+    let mut url = Url::parse(base).map_err(|error| unusable(base, error))?;
+    moved(&mut url, address, base)?;
+    Ok(Origin::resolve(url.as_str().trim_end_matches('/')).await?)
 }
 
 fn moved(url: &mut Url, address: SocketAddr, was: &str) -> Result<(), Fault> {

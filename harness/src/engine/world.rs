@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
@@ -13,7 +13,9 @@ use tokio::sync::{RwLock, watch};
 
 use super::{
     fault::Standing,
+    foundation::Foundation,
     launch::Placeholders,
+    own::Own,
     proof::Proof,
     service::{Launch, Replica},
     wiring::{self, Reach, Wiring},
@@ -25,8 +27,9 @@ use crate::{
     gate::Client,
     history::Recorder,
     leash::Leash,
+    middlebox::Balancer,
     negate::{Liar, Negation},
-    postgres::{Database, Template},
+    postgres::Template,
     scenario::Scenario,
     target::{Hidden, OnReplay, Owner, TargetFile},
 };
@@ -93,11 +96,13 @@ pub struct World {
     pub secrets: Hidden,
     /// How to reach the replicas, in their order.
     clients: RwLock<Vec<Reach>>,
+    /// The balancer before them, where the scenario asks for one.
+    front: Option<(Client, Balancer)>,
     /// Counts rows for the laws, where the target lets us.
     pub(super) counter: tokio::sync::Mutex<Option<PgConnection>>,
     next_request: AtomicU64,
     next_replica: AtomicUsize,
-    database: Mutex<Option<Database>>,
+    foundation: RwLock<Foundation>,
 }
 
 impl World {
@@ -107,31 +112,13 @@ impl World {
         let recorder = Recorder::new();
         let mut placeholders =
             Placeholders::of(&target, &grounds.program, &scenario.settings, &grounds.defects);
-        let database = match &grounds.template {
-            Some(template) => Some(template.fresh().await?),
-            None => None,
-        };
-        let database_url = database
-            .as_ref()
-            .map(|database| database.url.clone())
-            .or_else(|| target.target.database.as_ref().and_then(|section| section.url.clone()));
         let mut wiring = Wiring::planned(scenario);
         let twice = grounds.negation == Some(Negation::SecondEffect);
         wiring.provider |= twice;
-        let mut database_proxy = None;
-        let mut tap = None;
-        if let Some(url) = &database_url {
-            if scenario.sweep.is_some() {
-                let (before, through) = wiring::tap_database(url).await?;
-                placeholders.set("database.url", through);
-                tap = Some(Arc::new(before));
-            } else if wiring.database {
-                let (proxy, through) = wiring::before_database(url).await?;
-                placeholders.set("database.url", through);
-                database_proxy = Some(Arc::new(proxy));
-            } else {
-                placeholders.set("database.url", url);
-            }
+        // Most cells need little of what it can do, and would carry all of it about.
+        let foundation = Box::pin(Foundation::lay(grounds, scenario, wiring)).await?;
+        if let Some(url) = &foundation.of_service {
+            placeholders.set("database.url", url);
         }
         let (double, provider_proxy) =
             doubled(&target, &recorder, &mut placeholders, wiring.provider).await?;
@@ -168,16 +155,25 @@ impl World {
         for base in bases {
             clients.push(Reach::new(&target, base, wiring.client).await?);
         }
+        let front = match scenario.setup.balancer {
+            Some(kind) => {
+                let addresses: Vec<_> = clients.iter().filter_map(Reach::address).collect();
+                let balancer = Balancer::start(kind, &addresses, &grounds.leash).await?;
+                let base = running.first().map_or("http://127.0.0.1", Replica::base);
+                Some((wiring::to_balancer(&balancer, base).await?, balancer))
+            }
+            None => None,
+        };
         Ok(Arc::new(Self {
             snapshots: target.promises().replay.answer == OnReplay::Snapshot,
             target,
             recorder,
             double,
-            database_url,
+            database_url: foundation.url.clone(),
             replicas: RwLock::new(running.into_iter().map(Some).collect()),
             provider_proxy,
-            database_proxy,
-            tap,
+            database_proxy: foundation.proxy.clone(),
+            tap: foundation.tap.clone(),
             outage: watch::Sender::new(false),
             proof,
             liar: grounds.negation.map(Liar::new),
@@ -187,15 +183,20 @@ impl World {
             leash: grounds.leash.clone(),
             secrets: grounds.target.hidden.clone(),
             clients: RwLock::new(clients),
+            front,
             counter: tokio::sync::Mutex::default(),
             next_request: AtomicU64::new(1),
             next_replica: AtomicUsize::new(0),
-            database: Mutex::new(database),
+            foundation: RwLock::new(foundation),
         }))
     }
 
-    /// How to reach the replica that gets the next request, and its number, from 1. `wanted` asks for one replica.
+    /// How to reach the replica that gets the next request, and its number, from 1; 0 where a balancer chooses.
+    /// `wanted` asks for one replica.
     pub async fn client(&self, wanted: Option<u32>) -> Result<(Client, u32), Fault> {
+        if let (Some((front, _)), None) = (&self.front, wanted) {
+            return Ok((front.clone(), 0));
+        }
         let clients = self.clients.read().await;
         let index = match wanted {
             Some(number) => (number.max(1) - 1) as usize,
@@ -244,9 +245,11 @@ impl World {
         replicas.iter_mut().flatten().any(|replica| !replica.runs())
     }
 
-    /// The proxies before the replicas, where faults are planned there.
-    pub(super) async fn client_proxies(&self) -> Vec<Arc<Proxy>> {
-        self.clients.read().await.iter().filter_map(|reach| reach.proxy.clone()).collect()
+    /// The proxies before the replicas, or before one of them, where faults are planned there.
+    pub(super) async fn client_proxies(&self, replica: Option<u32>) -> Vec<Arc<Proxy>> {
+        let clients = self.clients.read().await;
+        let wanted = clients.iter().enumerate().filter(|(at, _)| replica.is_none_or(|r| index(r) == *at));
+        wanted.filter_map(|(_, reach)| reach.proxy.clone()).collect()
     }
 
     /// Where the second replica listens itself; the first where there is no second.
@@ -269,6 +272,25 @@ impl World {
             )
             .because(error)
         })
+    }
+
+    /// The server that this cell has to itself.
+    pub(super) async fn with_own_server<T>(
+        &self,
+        act: impl AsyncFnOnce(&Own, Option<&Proxy>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let foundation = self.foundation.read().await;
+        let own = foundation.own.as_ref().ok_or_else(|| {
+            Fault::new(
+                Code::FaultFailed,
+                "the database server is not this scenario's alone, so it can't be crashed",
+                "say `[setup] server = \"alone\"`",
+            )
+        })?;
+        let done = act(own, foundation.proxy.as_deref()).await?;
+        // Whatever connection we had is broken now.
+        drop(self.counter.lock().await.take());
+        Ok(done)
     }
 
     /// Sends a signal to a replica, and waits until it has followed.
@@ -338,8 +360,8 @@ impl World {
             double.finish().await;
         }
         drop(self.counter.lock().await.take());
-        let database = self.database.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(database) = database {
+        let foundation = std::mem::take(&mut *self.foundation.write().await);
+        if let Some(database) = foundation.shared {
             database.let_go();
         }
     }

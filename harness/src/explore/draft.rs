@@ -9,7 +9,7 @@ use super::{
     moves::{Manner, Move, Nature},
 };
 use crate::scenario::{
-    Bounds, Capability, Check, Invariants, Per, Reply, Scenario, Script, Span, Step, Verb, Witnesses,
+    Bounds, Capability, Check, Invariants, Per, Reply, Scenario, Script, Setup, Span, Step, Verb, Witnesses,
 };
 
 /// The most that a step may wait for what is sure to come. Far more than it takes, since a machine may be busy.
@@ -185,6 +185,7 @@ impl<'a> Draft<'a> {
             matrix: BTreeMap::new(),
             without: Vec::new(),
             derive: Vec::new(),
+            setup: Setup::default(),
             settings: self.ability.settings(self.troubles > 0),
             provider: self.rules.clone(),
             step: self.steps.clone(),

@@ -114,6 +114,7 @@ catalogue! {
     ArrivalGate OJ5004 Infrastructure "the arrival gate could not be used";
     FaultFailed OJ5005 Infrastructure "a fault could not be applied";
     Leash OJ5006 Infrastructure "the watchdog that cleans up after us could not be started";
+    Middlebox OJ5007 Infrastructure "a program that stands between the parts is missing or didn't come up";
 
     UnknownScenario OJ6001 Usage "no scenario matches";
     UnknownDefect OJ6002 Usage "there is no such defect";

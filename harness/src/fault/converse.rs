@@ -65,6 +65,7 @@ impl Conversation {
             let Some((length, asked)) = self.next_request().await? else { return self.raw().await };
             let goes_on = match self.book.claim_for(&asked.head) {
                 None => self.pass_on(length, &asked).await?,
+                Some((claim, HttpFault::Watch)) => self.watch(length, &asked, claim).await?,
                 Some((claim, HttpFault::Hold)) => self.hold(length, &asked, claim).await?,
                 Some((claim, HttpFault::DropAnswer { then })) => {
                     self.drop_answer(length, &asked, claim, then).await?
@@ -167,6 +168,18 @@ impl Conversation {
                 }
             }
         }
+    }
+
+    async fn watch(&mut self, length: usize, asked: &Asked, claim: Claim) -> Result<bool, Stop> {
+        if !self.relay_request(length, asked).await? {
+            return Ok(false);
+        }
+        let Some(answer) = read_answer(self.upstream.reader(), &asked.head.method).await? else {
+            return Ok(false);
+        };
+        claim.hit(Hit { status: Some(answer.status), ..self.hit_on(&asked.head) });
+        self.down.pass(&mut self.client.writer, &answer.bytes).await?;
+        Ok(true)
     }
 
     async fn hold(&mut self, length: usize, asked: &Asked, claim: Claim) -> Result<bool, Stop> {

@@ -87,6 +87,8 @@ pub enum Swallowed {
 pub enum HttpFault {
     /// The whole request is kept until [`Armed::release`](super::Armed::release), then passed on.
     Hold,
+    /// Nothing: what passes is only noted, as proof that the upstream got and answered it.
+    Watch,
     /// The upstream gets the whole request and answers it; the client never learns what.
     DropAnswer {
         /// What the client sees.

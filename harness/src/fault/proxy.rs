@@ -1,8 +1,10 @@
-use std::net::SocketAddr;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::book::Book;
@@ -20,7 +22,19 @@ pub struct Proxy {
     book: Arc<Book>,
     upstream: Arc<Mutex<Upstream>>,
     task: AbortHandle,
+    doors: mpsc::UnboundedSender<Door>,
+    // Keeps the port while nobody listens on it.
+    _place: TcpSocket,
 }
+
+/// What the proxy's task is told about its listener, and where it says what came of it.
+enum Door {
+    Close(oneshot::Sender<io::Result<()>>),
+    Open(oneshot::Sender<io::Result<()>>),
+}
+
+/// As many as wait to be accepted.
+const BACKLOG: u32 = 1024;
 
 impl Proxy {
     /// A proxy for HTTP/1.1, which can have faults of either kind. Other protocols go through as bytes.
@@ -33,13 +47,16 @@ impl Proxy {
         Self::start(upstream, false).await
     }
 
+    #[expect(clippy::unused_async, reason = "it spawns a task: whoever awaits it has the runtime for that")]
     async fn start(upstream: Upstream, http: bool) -> Result<Self, FaultError> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(FaultError::Listen)?;
-        let address = listener.local_addr().map_err(FaultError::Listen)?;
+        let place = bound((Ipv4Addr::LOCALHOST, 0).into()).map_err(FaultError::Listen)?;
+        let address = place.local_addr().map_err(FaultError::Listen)?;
+        let listener = listening(address).map_err(FaultError::Listen)?;
         let book = Arc::new(Book::new());
         let upstream = Arc::new(Mutex::new(upstream));
-        let task = tokio::spawn(accept(listener, Arc::clone(&upstream), Arc::clone(&book), http));
-        Ok(Self { address, book, upstream, task: task.abort_handle() })
+        let (doors, told) = mpsc::unbounded_channel();
+        let task = tokio::spawn(accept(listener, told, Arc::clone(&upstream), Arc::clone(&book), http));
+        Ok(Self { address, book, upstream, task: task.abort_handle(), doors, _place: place })
     }
 
     /// Where clients connect to.
@@ -51,6 +68,23 @@ impl Proxy {
     /// Where new connections go from now on; those that are there stay.
     pub fn redirect(&self, upstream: Upstream) {
         *self.upstream.lock().unwrap_or_else(PoisonError::into_inner) = upstream;
+    }
+
+    /// Ends all connections and stops listening: whoever connects is refused by the kernel, as by a machine on which the
+    /// service doesn't run. The port stays ours.
+    pub async fn close(&self) -> Result<(), FaultError> {
+        self.door(Door::Close).await
+    }
+
+    /// Listens again, at the same address.
+    pub async fn open(&self) -> Result<(), FaultError> {
+        self.door(Door::Open).await
+    }
+
+    async fn door(&self, to: fn(oneshot::Sender<io::Result<()>>) -> Door) -> Result<(), FaultError> {
+        let (tell, told) = oneshot::channel();
+        let _ = self.doors.send(to(tell));
+        told.await.map_err(|_| FaultError::Over)?.map_err(FaultError::Listen)
     }
 
     /// Arms a fault.
@@ -71,12 +105,33 @@ impl Drop for Proxy {
     }
 }
 
-async fn accept(listener: TcpListener, upstream: Arc<Mutex<Upstream>>, book: Arc<Book>, http: bool) {
+/// A socket that has an address, which it shares with others of this process.
+fn bound(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.set_reuseport(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+fn listening(address: SocketAddr) -> io::Result<TcpListener> {
+    bound(address)?.listen(BACKLOG)
+}
+
+async fn accept(
+    listener: TcpListener,
+    mut doors: mpsc::UnboundedReceiver<Door>,
+    upstream: Arc<Mutex<Upstream>>,
+    book: Arc<Book>,
+    http: bool,
+) {
     let mut connections = JoinSet::new();
     let mut number = 0;
+    let address = listener.local_addr();
+    let mut listener = Some(listener);
     loop {
         tokio::select! {
-            accepted = listener.accept() => {
+            accepted = next(listener.as_ref()) => {
                 // A client that left before it was greeted is no reason to end.
                 let Ok((client, _)) = accepted else { continue };
                 number += 1;
@@ -84,7 +139,30 @@ async fn accept(listener: TcpListener, upstream: Arc<Mutex<Upstream>>, book: Arc
                 connections.spawn(serve(client, upstream, Arc::clone(&book), number, http));
             }
             Some(_) = connections.join_next() => {}
+            Some(door) = doors.recv() => match door {
+                Door::Close(tell) => {
+                    listener = None;
+                    connections.shutdown().await;
+                    // Nobody has to wait for it.
+                    let _ = tell.send(Ok(()));
+                }
+                Door::Open(tell) => {
+                    let opened = match &address {
+                        Ok(address) => listening(*address).map(|new| listener = Some(new)),
+                        Err(error) => Err(error.kind().into()),
+                    };
+                    let _ = tell.send(opened);
+                }
+            },
         }
+    }
+}
+
+/// The next client; never, while nobody listens.
+async fn next(listener: Option<&TcpListener>) -> io::Result<(TcpStream, SocketAddr)> {
+    match listener {
+        Some(listener) => listener.accept().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -51,6 +51,12 @@ const WAITING_ALIKE: &str = of_those_who_wait!(
     SELECT coalesce(max(backends) FILTER (WHERE at_gate), 0), coalesce(max(backends) FILTER (WHERE NOT at_gate), 0) FROM alike"
 );
 
+/// Those whose statement inserts into the table, by an expression that finds such statements.
+const WAITING_TO_INSERT: &str = of_those_who_wait!(
+    "SELECT count(*) FILTER (WHERE at_gate), count(*) FILTER (WHERE NOT at_gate) \
+       FROM waiters JOIN queue USING (pid) JOIN pg_stat_activity USING (pid) WHERE query ~* $2"
+);
+
 /// A table that nobody can write to until the gate opens.
 ///
 /// It has a connection of its own. Dropping it closes that connection, at which Postgres rolls back: the gate opens.
@@ -207,6 +213,14 @@ impl LockGate {
         self.count(WAITING).await
     }
 
+    /// Who waits with an insert into the table: requests that create, and none of the service's own workers.
+    pub(crate) async fn waiting_to_insert(&mut self) -> Result<Waiting, LockError> {
+        let statement = format!(r"insert\s+into\s+{}[\s(]", regex::escape(&self.keeper.table));
+        sqlx::raw_sql("SELECT pg_stat_clear_snapshot()").execute(&mut self.keeper.connection).await?;
+        let asked = sqlx::query_as(WAITING_TO_INSERT).bind(self.keeper.oid).bind(statement);
+        Ok(waiting(asked.fetch_one(&mut self.keeper.connection).await?))
+    }
+
     async fn waiting_alike(&mut self) -> Result<Waiting, LockError> {
         // Within a transaction Postgres shows what others run as it was at the first look, unless told to look anew.
         sqlx::raw_sql("SELECT pg_stat_clear_snapshot()").execute(&mut self.keeper.connection).await?;
@@ -214,10 +228,8 @@ impl LockGate {
     }
 
     async fn count(&mut self, query: &'static str) -> Result<Waiting, LockError> {
-        let (at_gate, behind): (i64, i64) =
-            sqlx::query_as(query).bind(self.keeper.oid).fetch_one(&mut self.keeper.connection).await?;
-        let count = |backends: i64| u32::try_from(backends).unwrap_or(u32::MAX);
-        Ok(Waiting { at_gate: count(at_gate), behind: count(behind) })
+        let asked = sqlx::query_as(query).bind(self.keeper.oid);
+        Ok(waiting(asked.fetch_one(&mut self.keeper.connection).await?))
     }
 
     /// Waits until that many contenders wait, or no more of them come, or the deadline.
@@ -257,6 +269,11 @@ impl LockGate {
         sqlx::raw_sql("COMMIT").execute(&mut self.keeper.connection).await?;
         Ok(self.keeper)
     }
+}
+
+fn waiting((at_gate, behind): (i64, i64)) -> Waiting {
+    let count = |backends: i64| u32::try_from(backends).unwrap_or(u32::MAX);
+    Waiting { at_gate: count(at_gate), behind: count(behind) }
 }
 
 /// The table's number, and its name quoted with its schema.

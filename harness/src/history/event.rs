@@ -76,7 +76,7 @@ pub enum Kind {
         headers: BTreeMap<String, String>,
         /// Body, where there is one.
         body: Option<String>,
-        /// Which replica got it, from 1.
+        /// Which replica got it, from 1; 0 where a load balancer chose.
         replica: u32,
     },
     /// A request was answered in full.

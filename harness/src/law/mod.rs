@@ -7,6 +7,7 @@ mod expect;
 mod form;
 mod index;
 mod judgement;
+mod lost;
 mod named;
 mod trace;
 mod verdict;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use onejob_reports::model::{Outcome, Verdict};
 
-use super::{Judgement, Sighting, View, always, attempts, expect, named, witness};
+use super::{Judgement, Sighting, View, always, attempts, expect, lost, named, witness};
 use crate::scenario::Scenario;
 
 /// What a cell came to.
@@ -28,7 +28,11 @@ pub fn judge(scenario: &Scenario, rounds: &[View]) -> CellJudgement {
     let mut place: BTreeMap<String, usize> = BTreeMap::new();
     let checks = scenario.step.iter().flat_map(|step| [&step.expect, &step.expect_some, &step.expect_one]);
     let expected: Vec<u16> = checks.flatten().flat_map(|check| check.status.iter().copied()).collect();
-    for view in rounds {
+    for whole in rounds {
+        // What the scenario lets the database lose is no second job when it is asked for again.
+        let lost = lost::lost(whole, &scenario.invariants.may_lose);
+        let forgiving = (!lost.is_empty()).then(|| whole.without(&lost));
+        let view = forgiving.as_ref().unwrap_or(whole);
         let mut judgements = always::all(view, scenario.invariants.effects.is_some(), &expected);
         judgements.extend(attempts::all(view, scenario));
         judgements.extend(named::all(view, &scenario.invariants));
@@ -40,7 +44,7 @@ pub fn judge(scenario: &Scenario, rounds: &[View]) -> CellJudgement {
             });
             merge(&mut promises[at], judgement, view.round);
         }
-        for (at, sighting) in witness::all(view, &scenario.witness).into_iter().enumerate() {
+        for (at, sighting) in witness::all(whole, &scenario.witness).into_iter().enumerate() {
             if let Some((kept, seen_in)) = witnesses.get_mut(at) {
                 if sighting.seen {
                     seen_in.push(view.round);

@@ -357,6 +357,16 @@ impl View {
         told
     }
 
+    /// The same round, as if nobody had ever been told of these jobs.
+    #[must_use]
+    pub(super) fn without(&self, jobs: &BTreeSet<String>) -> Self {
+        let mut view = self.clone();
+        for known in view.index.jobs.values_mut() {
+            known.retain(|job| !jobs.contains(job));
+        }
+        view
+    }
+
     /// Every job that an answer told of.
     pub fn jobs(&self) -> impl Iterator<Item = &str> {
         self.index.all_jobs.iter().map(String::as_str)

@@ -1,6 +1,6 @@
 //! Witnesses: what must have been seen for a verdict to mean anything.
 
-use super::{View, judgement::listed, view::Request};
+use super::{View, judgement::listed, lost, view::Request};
 use crate::scenario::Witnesses;
 
 /// What a round says of one witness.
@@ -28,6 +28,7 @@ pub(super) fn all(view: &View, asked: &Witnesses) -> Vec<Sighting> {
     sightings.extend(asked.timed_out.iter().map(|call| timed_out(view, call)));
     sightings.extend(asked.late.iter().map(|call| late(view, call)));
     sightings.extend(asked.hit.iter().map(|fault| hit(view, fault)));
+    sightings.extend(asked.lost.iter().map(|step| sighting(format!("lost {step}"), lost::told(view, step))));
     sightings.extend(asked.hidden_effect.iter().map(|call| hidden_effect(view, call)));
     sightings
 }

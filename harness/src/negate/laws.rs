@@ -52,6 +52,7 @@ pub const LAWS: &[(&str, Cover)] = &[
         ),
     ),
     ("trace", Not("a call's trace is no answer of the target: the double itself sees what a call carries")),
+    ("may-lose", Not("it is no law, and excuses from one: `one-job` for what the database lost")),
     ("logged", By(&[N::SilentLog])),
     ("kept", By(&[N::DroppedReport])),
 ];

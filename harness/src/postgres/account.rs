@@ -4,7 +4,7 @@ use super::PostgresError;
 
 /// The user that a server runs as when we are root: Postgres refuses to be root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Account {
+pub(crate) struct Account {
     pub(super) name: String,
     pub(super) uid: u32,
     pub(super) gid: u32,
@@ -12,7 +12,7 @@ pub(super) struct Account {
 
 impl Account {
     /// None when we aren't root and the server can run as ourselves.
-    pub(super) fn for_server() -> Result<Option<Self>, PostgresError> {
+    pub(crate) fn for_server() -> Result<Option<Self>, PostgresError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
         }

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::account::Account;
 use super::blocking::blocking;
-use super::prepared::{Prepared, give, run_as};
+use super::prepared::{Prepared, copy_tree, give, run_as};
 use super::programs::Programs;
 use super::scratch::Scratch;
 use super::settings::{access_file, config_file};
@@ -87,6 +87,30 @@ impl Cluster {
         Ok((cluster, prepared, from_kept))
     }
 
+    /// A cluster with a copy of a stopped one's data, and settings of its own. Blocks.
+    pub(super) fn copy_of(
+        data: &Path,
+        programs: Programs,
+        environment: &Environment,
+        options: &StartOptions,
+        leash: &Leash,
+    ) -> Result<Self, PostgresError> {
+        let account = Account::for_server()?;
+        let scratch = Scratch::new(environment, PREFIX, !options.durable, leash)?;
+        let failed = |cause| PostgresError::Folder { path: scratch.path().to_owned(), cause };
+        give(scratch.path(), account.as_ref()).map_err(failed)?;
+        copy_tree(data, &scratch.path().join("data"), account.as_ref()).map_err(failed)?;
+        let (server, leash) = (Mutex::new(None), leash.clone());
+        let cluster = Self { programs, account, tcp_port: None, server, leash, scratch };
+        cluster.configure(options)?;
+        Ok(cluster)
+    }
+
+    /// Gives a file to the server's user.
+    pub(super) fn give(&self, path: &Path) -> std::io::Result<()> {
+        give(path, self.account.as_ref())
+    }
+
     async fn first_start(&mut self, options: &StartOptions) -> Result<(), PostgresError> {
         let mut tries = 0;
         loop {
@@ -136,7 +160,7 @@ impl Cluster {
         self.tcp_port.unwrap_or(5432)
     }
 
-    fn data(&self) -> PathBuf {
+    pub(super) fn data(&self) -> PathBuf {
         self.scratch.path().join("data")
     }
 

@@ -12,6 +12,7 @@ mod error;
 mod lent;
 mod link;
 mod options;
+mod own_server;
 mod prepared;
 mod programs;
 #[cfg(feature = "testcontainers")]
@@ -20,12 +21,19 @@ mod scratch;
 mod server;
 mod settings;
 mod source;
+mod standby;
 mod template;
 
+pub(crate) use account::Account;
 pub use databases::{Database, Databases};
 pub use environment::{DEFAULT_IMAGE, Environment};
 pub use error::PostgresError;
 pub use options::{Halt, StartOptions};
+pub use own_server::OwnServer;
+pub(crate) use prepared::{give, run_as};
+pub use programs::local_programs;
+pub(crate) use scratch::Scratch;
 pub use server::{Server, Talk};
 pub use source::Source;
+pub use standby::own_server_options;
 pub use template::Template;

@@ -102,7 +102,7 @@ fn remove_dead_drafts(cache: &Path) {
     }
 }
 
-fn copy_tree(from: &Path, to: &Path, owner: Option<&Account>) -> io::Result<()> {
+pub(super) fn copy_tree(from: &Path, to: &Path, owner: Option<&Account>) -> io::Result<()> {
     fs::create_dir(to)?;
     fs::set_permissions(to, fs::Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(from)? {
@@ -119,12 +119,12 @@ fn copy_tree(from: &Path, to: &Path, owner: Option<&Account>) -> io::Result<()> 
 }
 
 /// Gives a file or folder to the server's user.
-pub(super) fn give(path: &Path, owner: Option<&Account>) -> io::Result<()> {
+pub(crate) fn give(path: &Path, owner: Option<&Account>) -> io::Result<()> {
     owner.map_or(Ok(()), |account| chown(path, Some(account.uid), Some(account.gid)))
 }
 
 /// Lets a command run as the server's user.
-pub(super) fn run_as(command: &mut Command, account: Option<&Account>) {
+pub(crate) fn run_as(command: &mut Command, account: Option<&Account>) {
     if let Some(account) = account {
         command.uid(account.uid).gid(account.gid).env("USER", &account.name).env("LOGNAME", &account.name);
     }

@@ -1,6 +1,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use super::{Environment, PostgresError};
 
@@ -54,6 +55,13 @@ impl Programs {
         }
         Ok(Self { folder: folder.to_owned(), version, major })
     }
+}
+
+/// Whether this machine has the programs for a private server.
+#[must_use]
+pub fn local_programs() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| Programs::find(&Environment::of_this_process()).is_ok())
 }
 
 fn major_of(version: &str) -> Option<u32> {

@@ -21,7 +21,7 @@ const LONGEST_PARENT: usize = 60;
 /// A temporary folder that is ours for as long as we live: held by the leash, and locked, so that a later run can
 /// tell a dead one.
 #[derive(Debug)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     path: PathBuf,
     leash: Leash,
     // The lock lives as long as this is open.
@@ -30,7 +30,7 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// In memory where `memory` is wanted and there is room, else on disk.
-    pub(super) fn new(
+    pub(crate) fn new(
         environment: &Environment,
         prefix: &str,
         memory: bool,
@@ -49,12 +49,12 @@ impl Scratch {
         Ok(Self { path, leash: leash.clone(), _lock: lock })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Folders of ours whose owner has died, each locked by us now.
-    pub(super) fn dead(environment: &Environment, prefix: &str) -> Vec<Dead> {
+    pub(crate) fn dead(environment: &Environment, prefix: &str) -> Vec<Dead> {
         let parents = environment.memory.iter().cloned().chain([on_disk(environment)]);
         let entries = parents.flat_map(fs::read_dir).flatten().flatten();
         entries
@@ -74,7 +74,7 @@ impl Drop for Scratch {
 
 /// What a dead owner left.
 #[derive(Debug)]
-pub(super) struct Dead {
+pub(crate) struct Dead {
     path: PathBuf,
     _lock: Option<File>,
 }
@@ -97,11 +97,11 @@ impl Dead {
         }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn remove(self) {
+    pub(crate) fn remove(self) {
         drop(fs::remove_dir_all(&self.path));
     }
 }

@@ -29,7 +29,7 @@ struct Inner {
     place: Place,
 }
 
-enum Place {
+pub(super) enum Place {
     Lent,
     Local(Box<Cluster>),
     #[cfg(feature = "testcontainers")]
@@ -117,7 +117,11 @@ impl Server {
         options: &StartOptions,
         leash: &Leash,
     ) -> Result<Self, PostgresError> {
-        let cluster = Cluster::start(environment, options, leash).await?;
+        Self::of_cluster(Cluster::start(environment, options, leash).await?, options).await
+    }
+
+    /// The server of a cluster that runs.
+    pub(super) async fn of_cluster(cluster: Cluster, options: &StartOptions) -> Result<Self, PostgresError> {
         let (folder, port) = (cluster.socket_folder().display().to_string(), cluster.port());
         let mut url = url::Url::parse(&format!("postgres://{ROLE}@localhost:{port}/postgres"))
             .map_err(|error| PostgresError::BadUrl { reason: error.to_string() })?;
@@ -310,6 +314,10 @@ impl Server {
         .map_err(query_error(format!("ending the connections to {database}")))?;
         drop(admin.close().await);
         Ok(ended.unsigned_abs())
+    }
+
+    pub(super) fn place_of(&self) -> &Place {
+        &self.0.place
     }
 
     pub(super) fn link(&self) -> &Link {

@@ -50,7 +50,8 @@ pub(super) fn config_file(options: &StartOptions, socket_folder: &Path, port: u1
 
 /// Who may connect: over the socket whoever can reach it, which is its folder's owner; over TCP with the password.
 pub(super) fn access_file(tcp: bool) -> String {
-    let mut lines = "local all all trust\n".to_owned();
+    // `all` databases leave out the one that a standby asks for.
+    let mut lines = "local all all trust\nlocal replication all trust\n".to_owned();
     if tcp {
         // Clear text, as it never leaves the machine; the stronger kind costs a client thousands of hashes.
         lines.push_str("host all all 127.0.0.1/32 password\n");

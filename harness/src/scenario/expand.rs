@@ -17,7 +17,7 @@ const ABOUT_CELLS: [&str; 4] = ["matrix", "derive", "without", "when"];
 const FREE: [&str; 9] =
     ["title", "why", "key_raw", "key_lines", "payload_text", "body_raw", "equals", "headers", "says"];
 /// Lists of `[witness]` that name steps.
-const WITNESSED_STEPS: [&str; 3] = ["raced", "overlap", "answered"];
+const WITNESSED_STEPS: [&str; 4] = ["raced", "overlap", "answered", "lost"];
 
 /// Checks what concerns the file as a whole: every `when` can be true, every placeholder means something, every
 /// dimension changes something.

@@ -13,6 +13,7 @@ pub(super) const KIND: Kind = Kind {
     unreadable: Code::ScenarioUnreadable,
     parts: &[
         ("Scenario", "the scenario"),
+        ("Setup", "`[setup]`"),
         ("Derived", "`[[derive]]`"),
         ("Script", "`[[provider]]`"),
         ("Step", "`[[step]]`"),

@@ -119,6 +119,12 @@ impl Loaded {
         needs::needs(&self.scenario)
     }
 
+    /// Programs that must be on this machine.
+    #[must_use]
+    pub fn programs(&self) -> Vec<crate::middlebox::Program> {
+        needs::programs(&self.scenario)
+    }
+
     /// The cell's name: `double-click clicks=8 gate=lock`.
     #[must_use]
     pub fn name(&self) -> String {

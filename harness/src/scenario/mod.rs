@@ -23,7 +23,7 @@ pub use lines::LineMap;
 pub use load::{Loaded, ScenarioFile, load_file, load_str};
 pub use model::{
     Alike, Bounds, Capability, Check, Derived, GateChoice, Invariants, KillMoment, Per, ProbeReply, Reply,
-    Scenario, Script, Signature, Step, Sweep, Until, Verb, Way, With, Witnesses,
+    Scenario, Script, Setup, Signature, Step, Sweep, Until, Verb, Way, With, Witnesses,
 };
 pub use order::{BadOrder, Groups, parse as parse_order};
 pub use schema::schema;

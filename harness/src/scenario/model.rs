@@ -10,6 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{duration::Span, value::MatrixValue};
+use crate::{
+    middlebox::{BalancerKind, PoolerKind},
+    postgres::OwnServer,
+};
 
 /// One scenario: a situation, what is done in it, and what must hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +62,9 @@ pub struct Scenario {
     /// database.
     #[serde(default)]
     pub sweep: Option<Sweep>,
+    /// Real programs that stand between the parts while the scenario runs.
+    #[serde(default)]
+    pub setup: Setup,
     /// Values for the target's `[settings]`, for example `attempt_timeout = "300ms"`.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
@@ -126,6 +133,24 @@ pub struct Derived {
     /// that it can follow two dimensions.
     #[serde(rename = "as")]
     pub values: BTreeMap<String, MatrixValue>,
+}
+
+/// What the world of a scenario has besides service, database and double. Where a program is not on the machine, the
+/// scenario is skipped and says so.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// A real load balancer before the replicas, of which there are at least two. Requests that name no replica go
+    /// through it, and it tries replica 1 first.
+    #[serde(default)]
+    pub balancer: Option<BalancerKind>,
+    /// A real pooler between the service and its database. The service has to know: `[settings] pooled = "true"`.
+    #[serde(default)]
+    pub pooler: Option<PoolerKind>,
+    /// A Postgres server that this scenario has to itself, so that it can be crashed or lost to its standby: from local
+    /// programs, wherever the other databases are.
+    #[serde(default)]
+    pub server: Option<OwnServer>,
 }
 
 /// What a target can be asked for. Derived from the sections of its file.
@@ -605,6 +630,10 @@ pub struct Invariants {
     /// The audit log tells of these, by the target's words: `result-discarded`.
     #[serde(default)]
     pub logged: Vec<String>,
+    /// Steps whose acknowledged jobs may be gone later, because the scenario loses the database that held them. What was
+    /// lost is a matter of `[witness] lost`.
+    #[serde(default)]
+    pub may_lose: Vec<String>,
     /// Late results that were kept for audit, by the double's text.
     #[serde(default)]
     pub kept: Vec<String>,
@@ -645,6 +674,9 @@ pub struct Witnesses {
     /// Faults that really hit.
     #[serde(default)]
     pub hit: Vec<String>,
+    /// Steps with acknowledged jobs that are gone.
+    #[serde(default)]
+    pub lost: Vec<String>,
     /// Effects that happened although the caller was not told.
     #[serde(default)]
     pub hidden_effect: Vec<String>,

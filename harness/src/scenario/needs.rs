@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Capability, GateChoice, Scenario, Step, Verb, Way};
+use crate::middlebox::{BalancerKind, PoolerKind, Program};
 
 /// The capabilities that the scenario names and those that its parts imply.
 pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
@@ -24,7 +25,10 @@ pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
             needs.insert(Capability::Replicas);
         }
     }
-    if scenario.sweep.is_some() {
+    if scenario.setup.balancer.is_some() {
+        needs.extend([Capability::Process, Capability::Replicas]);
+    }
+    if scenario.sweep.is_some() || scenario.setup.pooler.is_some() || scenario.setup.server.is_some() {
         needs.extend([Capability::Process, Capability::Database]);
     }
     if owners(scenario) > 1 {
@@ -47,6 +51,12 @@ pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
         needs.extend([Capability::Provider, Capability::Trace]);
     }
     needs
+}
+
+/// Programs that must be on the machine, by the names of their packages.
+pub(super) fn programs(scenario: &Scenario) -> Vec<Program> {
+    let balancer = scenario.setup.balancer.map(BalancerKind::program);
+    balancer.into_iter().chain(scenario.setup.pooler.map(PoolerKind::program)).collect()
 }
 
 fn of_verb(step: &Step) -> Option<Capability> {

@@ -273,6 +273,25 @@ async fn a_delay_and_a_throttle_take_at_least_their_time() {
 }
 
 #[tokio::test]
+async fn a_closed_door_is_refused_by_the_kernel_and_opens_at_the_same_address() {
+    let (upstream, seen) = echo().await;
+    let proxy = Proxy::raw(Upstream::Tcp(upstream)).await.expect("starts");
+    let mut before = TcpStream::connect(proxy.address()).await.expect("connects");
+    for _ in 0..2 {
+        proxy.close().await.expect("closes");
+        let refused = TcpStream::connect(proxy.address()).await.expect_err("nobody listens");
+        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+        proxy.open().await.expect("opens");
+    }
+    let left = soon("the end", before.read_to_end(&mut Vec::new())).await;
+    assert!(left.is_err() || left.is_ok_and(|bytes| bytes == 0), "a connection from before has ended");
+    assert!(seen.lock().unwrap().is_empty());
+    let mut stream = TcpStream::connect(proxy.address()).await.expect("connects");
+    stream.write_all(b"hello").await.expect("sent");
+    soon("the echo", stream.read_exact(&mut [0; 5])).await.expect("goes through");
+}
+
+#[tokio::test]
 async fn a_refused_connection_never_reaches_the_upstream() {
     let (upstream, seen) = echo().await;
     let proxy = Proxy::raw(Upstream::Tcp(upstream)).await.expect("starts");
@@ -369,6 +388,19 @@ async fn a_duplicate_is_the_same_bytes_at_two_replicas_and_one_answer() {
         assert_eq!(*seen_second.lock().unwrap(), [post("k")]);
         assert!(ask(&mut stream, &post("k")).await.expect("an answer").contains("first 2"), "once is once");
     }
+}
+
+#[tokio::test]
+async fn a_watch_changes_nothing_and_tells_of_the_answer_that_the_request_got() {
+    let (upstream, seen) = service("it").await;
+    let proxy = Proxy::http(Upstream::Tcp(upstream)).await.expect("starts");
+    let mut armed = proxy.arm(with_key("k", HttpFault::Watch), Times::Once);
+    let mut stream = connect(&proxy).await;
+    ask(&mut stream, &post("other")).await.expect("an answer");
+    assert!(armed.try_hit().is_none(), "another request is none of its business");
+    assert!(ask(&mut stream, &post("k")).await.expect("an answer").contains("it 2"));
+    assert_eq!(hit(&mut armed).await.status, Some(201));
+    assert_eq!(*seen.lock().unwrap(), [post("other"), post("k")]);
 }
 
 #[tokio::test]

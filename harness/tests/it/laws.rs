@@ -403,6 +403,31 @@ fn an_answer_is_compared_with_an_earlier_one() {
     breaks(asks, "expect:again", one_job().created("again", answer(200)), "does not tell job");
 }
 
+/// Acknowledged, gone, and asked for again.
+fn lost_and_found() -> Story {
+    let gone = one_job().reads("look", "a").answered("look", answer(404));
+    gone.created("again", job(201, "b", "queued"))
+}
+
+#[test]
+fn a_job_that_the_scenario_may_lose_is_no_second_job_when_it_is_made_again() {
+    let may_lose = "[invariants]\nmay_lose = [\"click\"]";
+    holds(may_lose, "one-job", lost_and_found());
+    breaks("", "one-job", lost_and_found(), "became 2 jobs");
+    let both_there = one_job().created("again", job(201, "b", "queued"));
+    breaks(may_lose, "one-job", both_there, "became 2 jobs");
+    let twice = lost_and_found().called("rest", "b", "1").effect("rest");
+    breaks(may_lose, "one-effect", twice, "2 effects");
+}
+
+#[test]
+fn what_was_lost_is_told() {
+    let asks = "[witness]\nlost = [\"click\"]";
+    let (seen, detail) = witness(asks, lost_and_found().view());
+    assert!(seen && detail.contains("1 acknowledged, now gone (a), 1 effects"), "{detail}");
+    missing(asks, one_job(), "nothing");
+}
+
 fn witness(asks: &str, view: View) -> (bool, String) {
     let judgement = judge(&scenario(asks), &[view]);
     let (sighting, rounds) = judgement.witnesses.first().expect("one witness is asked for");

@@ -11,9 +11,13 @@ use std::time::{Duration, Instant};
 
 use onejob::fault::{Direction, Ending, NetFault, Proxy, Times, Upstream, When};
 use onejob::leash::Leash;
-use onejob::postgres::{Databases, Environment, Halt, PostgresError, Server, Source, StartOptions};
+use onejob::postgres::{
+    Databases, Environment, Halt, OwnServer, PostgresError, Server, Source, StartOptions, own_server_options,
+};
 use sqlx::{Connection, PgConnection};
 
+/// How long a test waits to see that nothing comes. Longer only makes it slower.
+const LITTLE: Duration = Duration::from_secs(2);
 const NOBODY: u32 = 65534;
 /// Tells the test process that is started by another test what to be.
 const ROLE: &str = "ONEJOB_TEST_PARENT";
@@ -49,6 +53,12 @@ where
     let value = sqlx::query_scalar(query).fetch_one(&mut connection).await.expect("answers");
     connection.close().await.expect("closes");
     value
+}
+
+async fn run(url: &str, statement: &'static str) {
+    let mut connection = PgConnection::connect(url).await.expect("connects");
+    sqlx::raw_sql(statement).execute(&mut connection).await.expect("runs");
+    connection.close().await.expect("closes");
 }
 
 /// Waits for something that happens in another process; what it was is in the message when it doesn't.
@@ -127,6 +137,29 @@ async fn a_crash_and_a_clean_restart_keep_address_and_data() {
         assert_eq!(value::<i32>(&url, "SELECT n FROM kept").await, 7);
     }
     assert!(sqlx::raw_sql("SELECT 1").execute(&mut connection).await.is_err(), "the old connection is dead");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standby_takes_over_with_what_it_got_and_commits_wait_for_a_synchronous_one() {
+    let (leash, options) = (leash(), own_server_options());
+    for kind in [OwnServer::Standby, OwnServer::SynchronousStandby] {
+        let primary = local(&leash, &options).await;
+        let way = Proxy::raw(Upstream::Unix(primary.socket().expect("a socket"))).await.expect("a proxy");
+        let standby = primary.standby(kind, &options, &leash, way.address()).await.expect("a standby");
+        run(&primary.url_of("postgres"), "CREATE TABLE kept AS SELECT 7 AS number").await;
+        standby.has_caught_up_with(&primary).await.expect("it streams");
+        let kept: i32 = value(&standby.url_of("postgres"), "SELECT number FROM kept").await;
+        assert_eq!(kept, 7);
+        let _held = way.arm(NetFault::Blackhole { direction: Direction::ToClient }, Times::Always);
+        let lost = "CREATE TABLE lost AS SELECT 8 AS number";
+        let written = tokio::time::timeout(LITTLE, run(&primary.url_of("postgres"), lost)).await;
+        assert_eq!(written.is_ok(), kind == OwnServer::Standby, "{kind:?}: who waits for whom");
+        primary.halt(Halt::Crash).await.expect("it crashes");
+        standby.promote().await.expect("it takes over");
+        run(&standby.url_of("postgres"), "INSERT INTO kept VALUES (9)").await;
+        let there: bool = value(&standby.url_of("postgres"), "SELECT to_regclass('lost') IS NOT NULL").await;
+        assert!(!there, "what it never got is gone");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

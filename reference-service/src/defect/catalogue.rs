@@ -234,12 +234,27 @@ defects! {
     ClaimInMemory, "claim-in-memory", Proxies,
         "it does not matter which replica a request reaches",
         "Keeps the lock on a key in the memory of one process, so a proxy that tries the next replica makes a second job.";
+    KeysInMemory, "keys-in-memory", Proxies,
+        "it does not matter which replica a request reaches",
+        "Remembers the keys it has seen in the memory of one process, so a POST that a balancer sends on to the next replica is new there.";
+    BrokenIsRefused, "broken-is-refused", Unknown,
+        "a call that broke off may have had its effect",
+        "Takes every connection error for a connection that was never made, and calls again though the first call may have arrived.";
+    RefusedIsUnknown, "refused-is-unknown", Unknown,
+        "a call that was never made is a failure, and safe to repeat",
+        "Takes a refused connection for a call without an answer, so an outage of the provider leaves every job to be resolved by hand.";
     ReferencePerAttempt, "reference-per-attempt", Proxies,
         "every layer knows the work by the same name",
         "Gives the provider a new key for each attempt, so it can't recognise the second one as the same work.";
     TracePerAttempt, "trace-per-attempt", Proxies,
         "a call carries the trace of the request that made its job",
         "Begins a new trace for each attempt, so nobody can find out which request a provider's bill is for.";
+    AsynchronousCommit, "asynchronous-commit", CrashSafety,
+        "a job that was acknowledged survives a crash of the database",
+        "Turns synchronous commit off to be faster, so what it acknowledged in the last moments before a crash is gone.";
+    NamedStatements, "named-statements", Isolation,
+        "behind a pooler in transaction mode every statement is one's own",
+        "Prepares its statements by name behind a pooler, where the name means another client's statement, or nothing.";
     ConflictRepeatsEffect, "conflict-repeats-effect", Isolation,
         "running a transaction again never repeats an effect",
         "Wraps the call in the transaction that is tried again, so a serialization failure charges the card once more.";

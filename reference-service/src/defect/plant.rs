@@ -117,6 +117,15 @@ impl Defect {
             Self::AttemptAfterCommit => rules.between_job_and_attempt = Some(store::COMMIT_AND_GO_ON),
             Self::EffectBeforeMark => rules.mark = Mark::AfterTheCall,
             Self::HiddenResend => rules.resends = 1,
+            Self::KeysInMemory => {
+                rules.preparation.push(store::WITHOUT_UNIQUE_KEY);
+                sql.insert_job = store::PLAIN_INSERT;
+                rules.claim = store::remember_in_memory;
+            }
+            Self::BrokenIsRefused => rules.classify = wrong::broken_is_refused,
+            Self::RefusedIsUnknown => rules.classify = wrong::refused_is_unknown,
+            Self::AsynchronousCommit => rules.waits_for_commits = false,
+            Self::NamedStatements => rules.heeds_pooler = false,
             Self::ReferencePerAttempt => rules.reference = |job, number| format!("{job}-{number}"),
             Self::TracePerAttempt => rules.trace = wrong::own_trace,
             Self::ConflictRepeatsEffect => rules.repeat_effect_on_conflict = true,

@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::domain::{
     Answer, AttemptCancelRefusal, AttemptState, Cancel, CancelOutcome, Discarded, Fingerprint,
-    IdempotencyKey, Intent, Job, JobState, KeyRefusal, Lapse, StartRefusal, Verdict, cancel_attempt,
-    cancel_job, classify, fingerprint, lapse, start,
+    IdempotencyKey, Intent, Job, JobState, KeyRefusal, Lapse, StartRefusal, Unanswered, Verdict,
+    cancel_attempt, cancel_job, classify, fingerprint, lapse, start,
 };
 use crate::rules::{Conclusion, Found};
 use crate::signature::{self, Signed, verify};
@@ -191,6 +191,26 @@ fn as_failure(verdict: Verdict) -> Verdict {
 pub(super) fn server_error_is_failure(answer: &Answer) -> Verdict {
     let verdict = classify(answer);
     if matches!(answer, Answer::Status { code: 500..=599, .. }) { as_failure(verdict) } else { verdict }
+}
+
+/// Whatever went wrong with the connection, nothing was sent.
+pub(super) fn broken_is_refused(answer: &Answer) -> Verdict {
+    match answer {
+        Answer::None(Unanswered::Lost(reason)) => {
+            classify(&Answer::None(Unanswered::NeverSent(reason.clone())))
+        }
+        other => classify(other),
+    }
+}
+
+/// Whatever went wrong with the connection, something may have been sent.
+pub(super) fn refused_is_unknown(answer: &Answer) -> Verdict {
+    match answer {
+        Answer::None(Unanswered::NeverSent(reason)) => {
+            classify(&Answer::None(Unanswered::Lost(reason.clone())))
+        }
+        other => classify(other),
+    }
 }
 
 /// A duplicate is a refusal for good.

@@ -1,5 +1,6 @@
 //! Ways to claim a key that public services used, and that let two intents through or none.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
@@ -153,6 +154,29 @@ async fn unpark(store: &Store, id: Uuid, run_at: Option<i64>) -> Result<(), Stor
     })?;
     store.ring();
     Ok(())
+}
+
+/// Remembers keys in this process: whoever asks another process, or this one after a restart, is new.
+pub(crate) fn remember_in_memory<'a>(
+    store: &'a Store,
+    new: &'a NewJob,
+) -> BoxFuture<'a, Result<Claimed, StoreError>> {
+    static KNOWN: OnceLock<tokio::sync::Mutex<BTreeSet<(String, String)>>> = OnceLock::new();
+    Box::pin(async move {
+        let mut known = KNOWN.get_or_init(tokio::sync::Mutex::default).lock().await;
+        let key = (new.owner.clone(), new.key.clone());
+        if known.contains(&key) {
+            return look_then_insert(store, new).await;
+        }
+        let made = transaction!(store, Wait::Briefly, |tx| {
+            match store.insert_job(tx, new).await? {
+                Some(made) => Claimed::Created(Box::new(made)),
+                None => Claimed::Conflict,
+            }
+        })?;
+        known.insert(key);
+        Ok(made)
+    })
 }
 
 /// Makes the job and puts it into the queue in a second transaction. Dying between the two strands it.

@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use super::StoreError;
 use super::session::Session;
 use super::transaction::transaction;
+use crate::reach::Occasion;
 use crate::rules::Rules;
 use crate::{Config, Error};
 
@@ -58,16 +59,21 @@ impl Store {
             .map_err(|error| Error::Config(format!("the database URL can't be read: {error}")))?
             .application_name("onejob");
         if config.pooled {
+            rules.reach.met(Occasion::Pooled);
+        }
+        let pooled = config.pooled && rules.heeds_pooler;
+        if pooled {
             // A pooler in transaction mode refuses the startup parameter, and mixes up named statements.
             options = options.extra_float_digits(None).statement_cache_capacity(0);
         }
         let wait = if impatient { config.lock_timeout.as_millis() } else { 0 };
+        let more = if rules.waits_for_commits { "" } else { "; SET synchronous_commit = off" };
         // For statements outside of transactions, which say it themselves. They are written for READ COMMITTED,
         // whatever the default of the database is.
-        let setup: Arc<str> =
-            format!("SET default_transaction_isolation = 'read committed'; SET lock_timeout = '{wait}ms'")
-                .into();
-        let pooled = config.pooled;
+        let setup: Arc<str> = format!(
+            "SET default_transaction_isolation = 'read committed'; SET lock_timeout = '{wait}ms'{more}"
+        )
+        .into();
         let pool = PgPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(Duration::from_secs(5))

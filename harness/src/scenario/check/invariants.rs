@@ -110,6 +110,9 @@ fn references(scenario: &Scenario, judged: &Invariants, findings: &mut Findings)
             findings.add(Code::ScenarioReference, &path("kept", index), message, there(text, &told, "texts"));
         }
     }
+    for (index, step) in judged.may_lose.iter().enumerate() {
+        Names::of(scenario).want_step(step, usize::MAX, &path("may_lose", index), findings);
+    }
     if let Some(alike) = &judged.alike {
         if !scenario.matrix.contains_key(&alike.across) {
             let dimensions: Vec<_> = scenario.matrix.keys().map(String::as_str).collect();
@@ -131,7 +134,13 @@ fn witnesses(scenario: &Scenario, findings: &mut Findings) {
     let names = Names::of(scenario);
     let seen = &scenario.witness;
     let path = |name: &'static str, index: usize| [Step::from("witness"), name.into(), index.into()];
-    for (key, steps) in [("raced", &seen.raced), ("overlap", &seen.overlap), ("answered", &seen.answered)] {
+    let steps = [
+        ("raced", &seen.raced),
+        ("overlap", &seen.overlap),
+        ("answered", &seen.answered),
+        ("lost", &seen.lost),
+    ];
+    for (key, steps) in steps {
         for (index, name) in steps.iter().enumerate() {
             let Some(step) = names.want_step(name, usize::MAX, &path(key, index), findings) else { continue };
             let step = &scenario.step[step];
