@@ -39,6 +39,8 @@ mod error;
 mod failover;
 mod log;
 mod metrics;
+#[cfg(test)]
+mod model;
 mod provider;
 mod reach;
 mod rules;
