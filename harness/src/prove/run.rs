@@ -184,6 +184,10 @@ async fn pairs(book: &Arc<Book>, effort: &Effort, matrix: &mut KillMatrix, tell:
         }
     };
     let mut agenda = Agenda::new(&names, &matrix.scenarios, &kills, effort.all);
+    // Killing a service at every point of a job's life takes its time: it is tried on the defects that it is about.
+    let swept =
+        |scenario: &String| book.suite[scenario].iter().any(|cell| cell.loaded.scenario.sweep.is_some());
+    agenda.drop_pairs(|defect, scenario| swept(scenario) && zeal(defect, scenario) != Zeal::Expected);
     if effort.all {
         // All that is out of reach is known by now: what is left is what takes time.
         for (defect, scenario) in agenda.drop_pairs(|defect, scenario| {
