@@ -377,6 +377,9 @@ pub fn decided_once(view: &View) -> Judgement {
         // The result can't be known before the winning call was allowed to answer.
         // An answer that says less is completed by the others: who won is known from any of them.
         let winner = told.iter().filter(|(_, a)| a.is_terminal()).find_map(|(_, a)| a.winner.as_ref());
+        // Nor need the winner's call be answered where somebody decided by other evidence.
+        let resolved = told.iter().any(|(request, answer)| request.verb == "resolve" && !answer.refused);
+        let winner = winner.filter(|_| !resolved);
         let winning = view.calls_for(job).find(|call| winner.is_some() && call.attempt.as_ref() == winner);
         if let Some((seq, _)) = winning.and_then(|call| call.released).filter(|(seq, _)| *seq > known) {
             let judgement = Judgement::broke(

@@ -283,6 +283,10 @@ fn a_result_is_not_known_before_its_call_was_let_go() {
         story.saw("look", decided("a", "1", "x")).released("A"),
         "before the winning call",
     );
+    // Somebody who decides by other evidence knows the result before the call is answered.
+    let story = Story::new().created("click", job(201, "a", "queued")).called("A", "a", "1");
+    let resolved = story.asks("resolve", "resolve", "a").answered("resolve", decided("a", "1", "x"));
+    holds(asks, "decided-once", resolved.released("A"));
 }
 
 #[test]
