@@ -4,6 +4,7 @@
 
 mod checkers;
 mod cli;
+mod counterexamples;
 mod double;
 mod explore;
 mod fault;

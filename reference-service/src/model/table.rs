@@ -12,7 +12,7 @@ use super::{Act, Promise, Setup};
 
 /// The worlds that are explored. Between them is everything that the promises speak of; apart, each is small enough to
 /// be explored to its end.
-pub(crate) const SETUPS: [Setup; 3] = [
+pub(crate) const SETUPS: [Setup; 4] = [
     // Whether the effect happens once is up to the service alone.
     Setup {
         name: "exclusive, the provider takes every call for a new one",
@@ -33,12 +33,23 @@ pub(crate) const SETUPS: [Setup; 3] = [
         cancels: 1,
         deliberate: 2,
     },
+    // Three attempts of which two may be lost multiply beyond what can be explored; so: two of which one breaks ...
     Setup {
-        name: "race",
+        name: "race of two, one of them disturbed",
         mode: Mode::Race,
         recognises: false,
         accepts: false,
         faults: 1,
+        cancels: 1,
+        deliberate: 1,
+    },
+    // ... and three that only a cancel can end early.
+    Setup {
+        name: "race of three, no fault",
+        mode: Mode::Race,
+        recognises: false,
+        accepts: false,
+        faults: 0,
         cancels: 1,
         deliberate: 2,
     },
@@ -47,7 +58,7 @@ pub(crate) const SETUPS: [Setup; 3] = [
 /// Defects in what the model asks of the rules, each with the world in which it shows. The others are in statements and
 /// transactions, which the model has none of, or in what makes two requests one intent, which it takes for granted.
 pub(crate) const OF_THE_RULES: [(Defect, Setup); 20] = {
-    let [plain, recognising, race] = SETUPS;
+    let [plain, recognising, race, _] = SETUPS;
     // So that it is not another telling of the callback that is taken each time.
     let prompt = Setup { accepts: false, ..plain };
     [
