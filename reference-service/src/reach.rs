@@ -338,8 +338,10 @@ mod tests {
     #[test]
     fn a_decision_that_would_have_been_another_is_reached() {
         let (same, other) = (
-            noted(|reach| reach.decided(&true, |rules| (rules.same_intent)(b"a", &fingerprint(b'a')))),
-            noted(|reach| reach.decided(&false, |rules| (rules.same_intent)(b"b", &fingerprint(b'a')))),
+            noted(|reach| reach.decided(&true, |rules| (rules.same_intent)(&[b'a'; 32], &fingerprint(b'a')))),
+            noted(|reach| {
+                reach.decided(&false, |rules| (rules.same_intent)(&[b'b'; 32], &fingerprint(b'a')))
+            }),
         );
         assert!(!same.contains("last-writer-wins") && !other.contains("last-writer-wins"));
         assert!(other.contains("mismatch-ignored"), "{other:?}");

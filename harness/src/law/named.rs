@@ -160,6 +160,19 @@ fn counted(view: &View, name: &str, bounds: &Bounds, marks: impl Fn(&Call) -> Ve
 
 /// Whether the target itself counts effects of a key that the bounds don't allow.
 fn more_by_the_target(view: &View, bounds: &Bounds) -> Option<Judgement> {
+    if bounds.per == Per::Round {
+        let effects = view.effects.values().map(|(_, effects)| effects).sum();
+        if view.effects.is_empty() || too_few(view, bounds, effects) {
+            return None;
+        }
+        let wrong = out_of(bounds, effects)?;
+        let sentence = format!("Effects in the round, as the target counts: {wrong}.");
+        return Some(Judgement::broke(
+            "effects",
+            sentence,
+            view.effects.values().map(|(seq, _)| *seq).collect(),
+        ));
+    }
     let per_key = bounds.per == Per::Key;
     view.effects.iter().filter(|_| per_key).find_map(|((owner, key), (seq, effects))| {
         if too_few(view, bounds, *effects) {

@@ -80,7 +80,7 @@ fn symbol(trial: Option<&Trial>) -> char {
 /// Writes a text behind a head, broken at spaces, with its further lines below its first.
 fn wrapped(out: &mut String, head: &str, text: &str, width: usize) {
     let indent = head.chars().count();
-    let room = width.saturating_sub(indent).max(20);
+    let room = width.saturating_sub(indent).max(12);
     let mut line = String::new();
     let mut first = true;
     let mut end = |line: &mut String| {

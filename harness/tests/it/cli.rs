@@ -567,7 +567,7 @@ fn effects_are_counted_by_a_query_or_by_a_request_of_the_target() {
     counting("request = \"GET /v1/jobs?idempotency_key={key}\"\ncount = \"/jobs\"").exits(0);
     counting("sql = \"SELECT 1 + count(*) FROM jobs WHERE owner = $1 AND idempotency_key = $2\"")
         .exits(1)
-        .prints("as the target counts: 2");
+        .prints("as the target counts: 4");
     counting("count = \"/jobs\"").exits(2).tells("in one way");
     counting("request = \"GET /v1/jobs\"").exits(2).tells("never says `{key}`");
     counting("request = \"GET /v1/jobs/{key}\"\ncount = \"/nothing\"")

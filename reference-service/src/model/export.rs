@@ -353,7 +353,7 @@ impl Draft {
         line("#");
         line(&format!("# {:?}", found.acts));
         line(&format!("id     = \"model-{defect}\""));
-        line(&format!("title  = \"Model: {}\"", defect.promise()));
+        line(&format!("title  = {}", quoted(&format!("Model: {}", defect.promise()))));
         line(&format!("why    = \"{}\"", defect.story().replace('"', "'")));
         line("tags   = [\"model\"]");
         line(&format!("kills  = [\"{defect}\"]"));
@@ -403,6 +403,11 @@ impl Draft {
         )]);
         self.witnesses.push("served".to_owned());
     }
+}
+
+/// A TOML string: promises quote words.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Defects whose shortest counterexample opens with a lost answer to the submit before an attempt that somebody gives up or
