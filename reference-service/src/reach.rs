@@ -340,7 +340,7 @@ mod tests {
         let (same, other) = (
             noted(|reach| reach.decided(&true, |rules| (rules.same_intent)(&[b'a'; 32], &fingerprint(b'a')))),
             noted(|reach| {
-                reach.decided(&false, |rules| (rules.same_intent)(&[b'b'; 32], &fingerprint(b'a')))
+                reach.decided(&false, |rules| (rules.same_intent)(&[b'b'; 32], &fingerprint(b'a')));
             }),
         );
         assert!(!same.contains("last-writer-wins") && !other.contains("last-writer-wins"));
