@@ -3,6 +3,7 @@
 use std::{
     io::IsTerminal,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use onejob_reports::{
@@ -15,7 +16,7 @@ use tokio::sync::watch;
 
 use super::args::{Global, PostgresArgs};
 use crate::{
-    engine::migrate,
+    engine::{Grounds, migrate},
     fail::{Code, Fault, Look},
     leash::Leash,
     postgres::{Databases, Server, Source, StartOptions, Template},
@@ -138,7 +139,7 @@ pub(super) struct Ground {
     server: Option<Server>,
     databases: Option<Databases>,
     /// The migrated database to clone.
-    pub(super) template: Option<Template>,
+    template: Option<Template>,
 }
 
 impl Ground {
@@ -161,6 +162,26 @@ impl Ground {
         let template =
             databases.template("target", async |url: String| migrate(target, &program, url).await).await?;
         Ok(Self { server: Some(server), databases: Some(databases), template: Some(template) })
+    }
+
+    /// What is the same for all cells that stand on it.
+    pub(super) fn grounds(
+        &self,
+        target: TargetFile,
+        leash: &Leash,
+        defects: &[String],
+    ) -> Result<Grounds, Fault> {
+        Ok(Grounds {
+            target: Arc::new(target),
+            program: program()?,
+            template: self.template.clone(),
+            leash: leash.clone(),
+            defects: defects.to_vec(),
+            negation: None,
+            run_id: uuid::Uuid::now_v7().to_string(),
+            reach: None,
+            first_break: false,
+        })
     }
 
     /// Where it came from, in one line.

@@ -4,7 +4,6 @@ use std::{
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -18,7 +17,7 @@ use super::{
     run::check_defects,
 };
 use crate::{
-    engine::{self, Grounds},
+    engine,
     explore::{
         ATTEMPT_EVENTS, ATTEMPT_STATES, Ability, Coverage, Effort, Failure, Hunt, JOB_EVENTS, JOB_STATES,
         Shrunk, Theatre, commented, digest, hunt, shrink, table,
@@ -61,17 +60,7 @@ pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, F
         let stop = stop_on_signals();
         let leash = common::leash()?;
         let ground = Ground::prepare(&args.postgres, parallel, &target, &leash).await?;
-        let grounds = Grounds {
-            target: Arc::new(target),
-            program: common::program()?,
-            template: ground.template.clone(),
-            leash: leash.clone(),
-            defects: args.defect.clone(),
-            negation: None,
-            run_id: uuid::Uuid::now_v7().to_string(),
-            reach: None,
-            first_break: false,
-        };
+        let grounds = ground.grounds(target, &leash, &args.defect)?;
         engine::baseline(&grounds).await?;
         let theatre = Theatre::new(grounds, ability);
         let outcome = look(&theatre, effort, global.quiet, &stop).await;

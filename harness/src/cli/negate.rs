@@ -1,6 +1,6 @@
 //! `onejob prove --target`
 
-use std::{io::Write as _, path::Path, sync::Arc};
+use std::{io::Write as _, path::Path};
 
 use onejob_reports::exit::ExitCode;
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::{
     sheets::{self, SheetOutputs},
 };
 use crate::{
-    engine::{self, Grounds, Selection, plan, promised, undoubled},
+    engine::{self, Selection, plan, promised, undoubled},
     fail::{Code, Fault},
     negate::{Cover, LAWS, Negation, UnknownNegation},
     prove::{KillMatrix, Trial, negate as try_all},
@@ -48,17 +48,7 @@ pub(super) fn negate(global: &Global, args: &ProveArgs, file: &Path) -> Result<E
         let stop = stop_on_signals();
         let leash = common::leash()?;
         let ground = Ground::prepare(&args.postgres, parallel, &target, &leash).await?;
-        let grounds = Grounds {
-            target: Arc::new(target),
-            program: common::program()?,
-            template: ground.template.clone(),
-            leash: leash.clone(),
-            defects: Vec::new(),
-            negation: None,
-            reach: None,
-            first_break: false,
-            run_id: uuid::Uuid::now_v7().to_string(),
-        };
+        let grounds = ground.grounds(target, &leash, &[])?;
         engine::baseline(&grounds).await?;
         let mut count = 0;
         let mut tell = |lie: &str, scenario: &str, trial: &Trial| {

@@ -1,6 +1,6 @@
 //! `onejob prove`
 
-use std::{collections::BTreeSet, io::Write as _, sync::Arc};
+use std::{collections::BTreeSet, io::Write as _};
 
 use onejob_reference::Defect;
 use onejob_reports::exit::ExitCode;
@@ -11,7 +11,7 @@ use super::{
     sheets::{self, SheetOutputs},
 };
 use crate::{
-    engine::{self, Grounds, Selection, plan},
+    engine::{self, Selection, plan},
     fail::{Code, Fault},
     prove::{Culprit, Effort, KillMatrix, News, Pace, Trial, prove as try_all, table},
 };
@@ -46,17 +46,7 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
         let stop = stop_on_signals();
         let leash = common::leash()?;
         let ground = Ground::prepare(&args.postgres, parallel, &target, &leash).await?;
-        let grounds = Grounds {
-            target: Arc::new(target),
-            program: common::program()?,
-            template: ground.template.clone(),
-            leash: leash.clone(),
-            defects: Vec::new(),
-            negation: None,
-            run_id: uuid::Uuid::now_v7().to_string(),
-            reach: None,
-            first_break: true,
-        };
+        let grounds = ground.grounds(target, &leash, &[])?;
         engine::baseline(&grounds).await?;
         let mut tell = |news: &News<'_>, pace: Pace| {
             // Thousands of pairs are out of reach, and took no time.

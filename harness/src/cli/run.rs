@@ -48,7 +48,10 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
         eprintln!("nothing is selected: `onejob list` shows the scenarios");
         return Ok(ExitCode::NothingSelected);
     }
-    let planned = args.seed.map_or(planned.clone(), |seed| engine::shuffled(planned, seed));
+    let planned = match args.seed {
+        Some(seed) => engine::shuffled(planned, seed),
+        None => planned,
+    };
     outputs.check()?;
     store.check()?;
     if std::env::var_os("ONEJOB_CI").is_some() {
@@ -137,17 +140,8 @@ impl Work<'_> {
         let leash = common::leash().map_err(early)?;
         let ahead = self.args.jobs.map_or(4, usize::from);
         let ground = Ground::prepare(&self.args.postgres, ahead, &target, &leash).await.map_err(early)?;
-        let grounds = Grounds {
-            target: Arc::new(target),
-            program: common::program().map_err(early)?,
-            template: ground.template.clone(),
-            leash: leash.clone(),
-            defects: self.args.defect.clone(),
-            negation: None,
-            run_id: frame.run_id.clone(),
-            reach: None,
-            first_break: false,
-        };
+        let grounds = ground.grounds(target, &leash, &self.args.defect).map_err(early)?;
+        let grounds = Grounds { run_id: frame.run_id.clone(), ..grounds };
         let frame = RunReport { database: ground.database(), ..frame.clone() };
         let report = self.play(&grounds, planned, frame, stop).await;
         ground.end().await.map_err(early)?;

@@ -16,6 +16,7 @@ use onejob_reports::model::Verdict;
 use super::{
     Culprit, KillMatrix, MATRIX_VERSION, Trial,
     honest::{broken, unclear},
+    order::by_scenario,
 };
 use crate::{
     engine::{Grounds, PlannedCell, Played, play},
@@ -117,19 +118,7 @@ fn culprit(negation: Negation) -> Culprit {
 type Suite = BTreeMap<String, Arc<Witness>>;
 
 fn suite(cells: Vec<PlannedCell>, matrix: &mut KillMatrix) -> (Suite, Vec<String>) {
-    let mut of: BTreeMap<String, Vec<PlannedCell>> = BTreeMap::new();
-    let mut order = Vec::new();
-    for cell in cells {
-        let id = cell.loaded.scenario.id.clone();
-        if let Some(reason) = &cell.lacks {
-            matrix.left_out.insert(id, reason.clone());
-            continue;
-        }
-        if !order.contains(&id) {
-            order.push(id.clone());
-        }
-        of.entry(id).or_default().push(cell);
-    }
+    let (of, order) = by_scenario(cells, matrix);
     let suite = of
         .into_iter()
         .map(|(id, cells)| (id, Arc::new(Witness { cells, honest: OnceCell::new() })))

@@ -2,6 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::KillMatrix;
+use crate::engine::PlannedCell;
+
+/// The cells of each scenario, and the scenarios in the order of the plan. One that the target can't be tried on is left
+/// out, and the matrix says why.
+pub(super) fn by_scenario(
+    cells: Vec<PlannedCell>,
+    matrix: &mut KillMatrix,
+) -> (BTreeMap<String, Vec<PlannedCell>>, Vec<String>) {
+    let mut suite: BTreeMap<String, Vec<PlannedCell>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for cell in cells {
+        let id = cell.loaded.scenario.id.clone();
+        if let Some(reason) = &cell.lacks {
+            matrix.left_out.insert(id, reason.clone());
+            continue;
+        }
+        if !order.contains(&id) {
+            order.push(id.clone());
+        }
+        suite.entry(id).or_default().push(cell);
+    }
+    (suite, order)
+}
+
 /// Pairs that are still to be tried. In the quick form, only those that may still tell something: the defect is not
 /// dead yet, or the scenario has killed nothing yet.
 #[derive(Debug)]

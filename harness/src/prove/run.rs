@@ -12,7 +12,7 @@ use tokio::{sync::watch, task::JoinSet};
 use super::{
     Culprit, KillMatrix, MATRIX_VERSION, Trial,
     honest::{Book, Standing},
-    order::Agenda,
+    order::{Agenda, by_scenario},
     trial::{Zeal, trial},
 };
 use crate::engine::{Grounds, PlannedCell};
@@ -85,20 +85,8 @@ pub async fn prove(
     mut stop: watch::Receiver<bool>,
 ) -> KillMatrix {
     let began = Instant::now();
-    let mut suite: BTreeMap<String, Vec<PlannedCell>> = BTreeMap::new();
-    let mut order = Vec::new();
     let mut matrix = KillMatrix { schema_version: MATRIX_VERSION, defects, ..KillMatrix::default() };
-    for cell in cells {
-        let id = cell.loaded.scenario.id.clone();
-        if let Some(reason) = &cell.lacks {
-            matrix.left_out.insert(id, reason.clone());
-            continue;
-        }
-        if !order.contains(&id) {
-            order.push(id.clone());
-        }
-        suite.entry(id).or_default().push(cell);
-    }
+    let (suite, order) = by_scenario(cells, &mut matrix);
     let book = Arc::new(Book::new(grounds, suite, effort.notes.clone()));
     let work = async {
         if effort.all {

@@ -14,7 +14,7 @@ use crate::{
 
 /// What `--report FORMAT=PATH` named, for commands whose report is a sheet.
 ///
-/// ```ignore
+/// ```text
 /// let outputs = SheetOutputs::parse(&args.report)?; // before the work: a typing mistake must not cost it
 /// outputs.write(sheet)?;
 /// ```
