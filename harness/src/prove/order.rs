@@ -36,6 +36,8 @@ pub(super) struct Agenda {
     /// For each scenario, the defects that it says it kills, and then the others.
     by_scenario: BTreeMap<String, VecDeque<String>>,
     tried: BTreeSet<(String, String)>,
+    /// Pairs that are being tried now.
+    flying: BTreeSet<(String, String)>,
     dead: BTreeSet<String>,
     useful: BTreeSet<String>,
     all: bool,
@@ -67,40 +69,48 @@ impl Agenda {
             by_defect: by_defect.collect(),
             by_scenario: by_scenario.collect(),
             tried: BTreeSet::new(),
+            flying: BTreeSet::new(),
             dead: BTreeSet::new(),
             useful: BTreeSet::new(),
             all,
         }
     }
 
-    /// The next pair to try, defect first. None where nothing more can be learnt for now.
+    /// The next pair to try, defect first. None where nothing more can be learnt before a trial ends: what is being tried
+    /// may well answer what the next trial would ask.
     pub(super) fn next(&mut self) -> Option<(String, String)> {
-        let open = |agenda: &Self, defect: &String| agenda.all || !agenda.dead.contains(defect);
-        let defects: Vec<String> = self.by_defect.keys().cloned().collect();
-        // Breadth first: every defect meets its expected killer before any meets a second scenario.
-        let next = defects
-            .iter()
-            .filter(|defect| open(self, defect))
-            .filter_map(|defect| self.by_defect.get(defect).map(|queue| (queue.len(), defect)))
-            .filter(|(left, _)| *left > 0)
-            .max_by_key(|(left, _)| *left)
-            .map(|(_, defect)| defect.clone());
-        if let Some(defect) = next {
-            let scenario = self.by_defect.get_mut(&defect)?.pop_front()?;
-            return self.take(defect, scenario);
-        }
-        let idle: Vec<String> =
-            self.by_scenario.keys().filter(|s| !self.useful.contains(*s)).cloned().collect();
-        for scenario in idle {
-            while let Some(defect) = self.by_scenario.get_mut(&scenario).and_then(VecDeque::pop_front) {
-                let pair = (defect, scenario.clone());
-                if !self.tried.contains(&pair) {
-                    self.tried.insert(pair.clone());
-                    return Some(pair);
-                }
+        let pair = self.of_a_defect().or_else(|| self.of_an_idle_scenario())?;
+        self.tried.insert(pair.clone());
+        self.flying.insert(pair.clone());
+        Some(pair)
+    }
+
+    /// Breadth first: every defect meets its expected killer before any meets a second scenario.
+    fn of_a_defect(&mut self) -> Option<(String, String)> {
+        let busy: BTreeSet<&String> = self.flying.iter().map(|(defect, _)| defect).collect();
+        let (tried, all, dead) = (&self.tried, self.all, &self.dead);
+        for (defect, queue) in &mut self.by_defect {
+            while queue.front().is_some_and(|scenario| tried.contains(&(defect.clone(), scenario.clone()))) {
+                queue.pop_front();
             }
         }
-        None
+        let open = |defect: &String| all || !(dead.contains(defect) || busy.contains(defect));
+        let (defect, queue) = self
+            .by_defect
+            .iter_mut()
+            .filter(|(defect, queue)| open(defect) && !queue.is_empty())
+            .max_by_key(|(_, queue)| queue.len())?;
+        Some((defect.clone(), queue.pop_front()?))
+    }
+
+    fn of_an_idle_scenario(&mut self) -> Option<(String, String)> {
+        let busy: BTreeSet<&String> = self.flying.iter().map(|(_, scenario)| scenario).collect();
+        let tried = &self.tried;
+        let idle = |scenario: &String| !(self.useful.contains(scenario) || busy.contains(scenario));
+        self.by_scenario.iter_mut().filter(|(scenario, _)| idle(scenario)).find_map(|(scenario, queue)| {
+            let untried = |defect: String| Some((defect, scenario.clone())).filter(|pair| !tried.contains(pair));
+            std::iter::from_fn(|| queue.pop_front()).find_map(untried)
+        })
     }
 
     /// Takes pairs out that need no trial, and returns them.
@@ -128,15 +138,13 @@ impl Agenda {
         }
     }
 
-    fn take(&mut self, defect: String, scenario: String) -> Option<(String, String)> {
-        let pair = (defect, scenario);
-        if self.tried.insert(pair.clone()) { Some(pair) } else { self.next() }
-    }
-
-    /// Notes that a scenario killed a defect.
-    pub(super) fn killed(&mut self, defect: &str, scenario: &str) {
-        self.dead.insert(defect.to_owned());
-        self.useful.insert(scenario.to_owned());
+    /// Notes how a trial ended: whether the scenario killed the defect.
+    pub(super) fn ended(&mut self, defect: &str, scenario: &str, killed: bool) {
+        self.flying.remove(&(defect.to_owned(), scenario.to_owned()));
+        if killed {
+            self.dead.insert(defect.to_owned());
+            self.useful.insert(scenario.to_owned());
+        }
     }
 }
 
@@ -172,9 +180,7 @@ mod tests {
         let mut tried = 0;
         while let Some((defect, scenario)) = agenda.next() {
             tried += 1;
-            if kills[&scenario].contains(&defect) {
-                agenda.killed(&defect, &scenario);
-            }
+            agenda.ended(&defect, &scenario, kills[&scenario].contains(&defect));
         }
         assert_eq!(tried, 2);
     }
@@ -185,13 +191,26 @@ mod tests {
         let mut agenda = Agenda::new(&names(&["d", "e"]), &names(&["idle", "s"]), &kills, false);
         let mut of_idle = BTreeSet::new();
         while let Some((defect, scenario)) = agenda.next() {
-            if scenario == "s" {
-                agenda.killed(&defect, &scenario);
-            } else {
+            agenda.ended(&defect, &scenario, scenario == "s");
+            if scenario != "s" {
                 of_idle.insert(defect);
             }
         }
         assert_eq!(of_idle.len(), 2);
+    }
+
+    #[test]
+    fn nothing_is_asked_that_a_trial_under_way_may_answer() {
+        let kills = expecting(&[("s", "d"), ("t", "d"), ("t", "e")]);
+        let mut agenda = Agenda::new(&names(&["d", "e"]), &names(&["s", "t"]), &kills, false);
+        let first: BTreeSet<_> = std::iter::from_fn(|| agenda.next()).collect();
+        assert_eq!(first, [("d".to_owned(), "s".to_owned()), ("e".to_owned(), "t".to_owned())].into());
+        // What was expected didn't come: then the others have their turn.
+        agenda.ended("d", "s", false);
+        assert_eq!(agenda.next(), Some(("d".to_owned(), "t".to_owned())));
+        agenda.ended("e", "t", true);
+        agenda.ended("d", "t", true);
+        assert_eq!(agenda.next(), Some(("e".to_owned(), "s".to_owned())), "`s` has killed nothing yet");
     }
 
     #[test]
@@ -210,7 +229,7 @@ mod tests {
         let mut agenda = Agenda::new(&names(&["d", "e"]), &names(&["s", "t", "u"]), &BTreeMap::new(), true);
         let mut seen = BTreeSet::new();
         while let Some((defect, scenario)) = agenda.next() {
-            agenda.killed(&defect, &scenario);
+            agenda.ended(&defect, &scenario, true);
             assert!(seen.insert((defect, scenario)));
         }
         assert_eq!(seen.len(), 6);

@@ -202,9 +202,7 @@ async fn pairs(book: &Arc<Book>, effort: &Effort, matrix: &mut KillMatrix, tell:
         match tasks.join_next().await {
             None => break,
             Some(Ok((defect, scenario, trial))) => {
-                if matches!(trial, Trial::Killed { .. }) {
-                    agenda.killed(&defect, &scenario);
-                }
+                agenda.ended(&defect, &scenario, matches!(trial, Trial::Killed { .. }));
                 tell(&News::Tried(&defect, &scenario, &trial), progress.step());
                 matrix.trials.entry(defect).or_default().insert(scenario, trial);
             }
