@@ -71,7 +71,7 @@ fn logarithmic(from: f64, to: f64) -> Vec<f64> {
 }
 
 /// A value as short as it can be read: `12`, `0.25`, `4.1 k`, `10 M`.
-pub(super) fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     let size = value.abs();
     let (scaled, unit) = match size {
         _ if size >= 1e9 => (value / 1e9, " G"),

@@ -28,6 +28,7 @@ mod page;
 mod plot;
 mod plot_model;
 
+pub(crate) use axis::figure;
 pub use compare::Compare;
 pub use format::{SheetFormat, UnknownSheetFormat, render};
 pub use markdown::markdown;
