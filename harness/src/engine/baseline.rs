@@ -5,7 +5,7 @@ use onejob_reports::model::{Cell, CellError, Outcome, Verdict};
 use super::{cell, plan::PlannedCell, ready, world::Grounds};
 use crate::{
     fail::{Code, Fault},
-    history::{Event, Kind},
+    history::{History, Kind},
     scenario::{Capability, Loaded, load_str},
     target,
 };
@@ -55,12 +55,10 @@ pub async fn baseline(grounds: &Grounds) -> Result<(), NoBaseline> {
         reached.map_err(|fault| NoBaseline { cell: Box::new(blank(&fault)), fault })?;
     }
     let played = cell::play(grounds, PlannedCell { loaded, lacks: None }).await;
-    let judgement = played.judge(&played.views());
-    let mut report = played.report(&judgement, String::new());
-    let events = played.events;
+    let mut report = played.alone(String::new());
     let verdict = match played.fault {
         Some(fault) => Err(fault),
-        None => judge(grounds, &report, &events),
+        None => judge(grounds, &report, &played.history),
     };
     verdict.map_err(|fault| {
         report.verdict = Verdict::Error;
@@ -91,8 +89,8 @@ fn plain(grounds: &Grounds) -> Result<Loaded, Fault> {
     Ok(loaded)
 }
 
-fn judge(grounds: &Grounds, report: &Cell, events: &[Event]) -> Result<(), Fault> {
-    known_states(grounds, events)?;
+fn judge(grounds: &Grounds, report: &Cell, history: &History) -> Result<(), Fault> {
+    known_states(grounds, history)?;
     // Promises are for the scenarios to judge: here only the adapter is on trial.
     let broke = report.promises.iter().find(|p| p.outcome == Outcome::Broke && p.name.starts_with("expect:"));
     if report.verdict == Verdict::Pass || broke.is_none() && report.verdict == Verdict::Fail {
@@ -113,14 +111,15 @@ fn judge(grounds: &Grounds, report: &Cell, events: &[Event]) -> Result<(), Fault
 }
 
 /// A state that the target file has no word for would make every later verdict guesswork.
-fn known_states(grounds: &Grounds, events: &[Event]) -> Result<(), Fault> {
+fn known_states(grounds: &Grounds, history: &History) -> Result<(), Fault> {
     let target = &grounds.target.target;
-    let answers = events.iter().filter_map(|event| match &event.kind {
-        Kind::Answered { answer, .. } if answer.status < 300 => Some(answer),
-        _ => None,
+    let mut known = Ok(());
+    // A baseline is short: its history is in memory, and there is nothing that could not be read.
+    let _ = history.each(|event| match &event.kind {
+        Kind::Answered { answer, .. } if answer.status < 300 && known.is_ok() => {
+            known = target::known_state(&target.submit, &target.states, answer);
+        }
+        _ => {}
     });
-    for answer in answers {
-        target::known_state(&target.submit, &target.states, answer)?;
-    }
-    Ok(())
+    Ok(known?)
 }

@@ -1,6 +1,6 @@
 //! One cell: its world, its rounds, and what the laws make of them.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, io, sync::Arc, time::Instant};
 
 use onejob_reports::model::{Cell, CellError, Source, Verdict, Witness};
 
@@ -13,9 +13,9 @@ use super::{
     world::{Grounds, World},
 };
 use crate::{
-    fail::Fault,
-    history::{Event, Kind, Recorder},
-    law::{self, CellJudgement, Seen, View},
+    fail::{Code, Fault},
+    history::{History, Kind, Recorder},
+    law::{self, CellJudgement, Form, Judge, Judgement, Seen, View},
 };
 
 /// A cell that was played: its history, and what is known without it.
@@ -24,7 +24,7 @@ pub struct Played {
     /// The cell.
     pub planned: PlannedCell,
     /// Its history, as far as it got.
-    pub events: Vec<Event>,
+    pub history: History,
     /// What broke, where something did.
     pub fault: Option<Fault>,
     /// Wall time in microseconds.
@@ -45,7 +45,7 @@ pub async fn play(grounds: &Grounds, planned: PlannedCell) -> Played {
             let duration_us = micros(began);
             return Played {
                 planned,
-                events: Vec::new(),
+                history: History::default(),
                 fault: Some(fault),
                 duration_us,
                 setup_us: duration_us,
@@ -58,8 +58,8 @@ pub async fn play(grounds: &Grounds, planned: PlannedCell) -> Played {
     let ending = Instant::now();
     world.end().await;
     let setup_us = built + micros(ending);
-    let events = world.recorder.events();
-    Played { planned, events, fault, duration_us: micros(began), setup_us }
+    let history = world.recorder.end();
+    Played { planned, history, fault, duration_us: micros(began), setup_us }
 }
 
 async fn rounds(grounds: &Grounds, planned: &PlannedCell, world: &Arc<World>) -> Result<(), Fault> {
@@ -81,6 +81,7 @@ async fn rounds(grounds: &Grounds, planned: &PlannedCell, world: &Arc<World>) ->
         return sweep::sweep(world, scenario, planned_sweep, &rounds).await;
     }
     for number in 1..=scenario.rounds {
+        world.recorder.settle();
         let fresh = Fresh::of(&grounds.run_id, &planned.name(), number, scenario, form);
         Round::new(world.clone(), scenario, number, fresh)?.play().await?;
         if grounds.first_break && number < scenario.rounds {
@@ -97,45 +98,58 @@ fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
+/// What a cell's history says, before anything is shown of it.
+struct Judged {
+    verdict: CellJudgement,
+    /// The gates that opened, by name.
+    gates: Option<String>,
+}
+
 impl Played {
-    /// The rounds, indexed.
-    #[must_use]
-    pub fn views(&self) -> Vec<View> {
-        let mut rounds = View::rounds(&self.events);
-        if self.fault.is_some() {
+    /// The rounds that count, one after the other.
+    fn each_round(&self, mut look: impl FnMut(View)) -> io::Result<()> {
+        self.history.each_round(|round, events| {
+            let view = View::of(round, events);
             // What a broken harness or a dead target made of a round says nothing about promises.
-            rounds.retain(View::is_whole);
-        }
-        rounds
+            if self.fault.is_none() || view.is_whole() {
+                look(view);
+            }
+        })
     }
 
     /// What the laws say of it.
-    #[must_use]
-    pub fn judge(&self, views: &[View]) -> CellJudgement {
-        let mut judgement = law::judge(&self.planned.loaded.scenario, views);
-        if let Some(why) = law::malformed(&self.events) {
-            judgement.add(law::Judgement::undecided("history", why));
+    fn judge(&self) -> io::Result<Judged> {
+        let (mut form, mut gates) = (Form::default(), report::Gates::default());
+        self.history.each(|event| {
+            form.take(event);
+            gates.take(event);
+        })?;
+        let mut judge = Judge::of(&self.planned.loaded.scenario);
+        self.each_round(|view| judge.take(&view))?;
+        let mut verdict = judge.end();
+        if let Some(why) = form.end() {
+            verdict.add(Judgement::undecided("history", why));
         }
-        judgement
+        Ok(Judged { verdict, gates: gates.names() })
     }
 
     /// The report's cell.
-    #[must_use]
-    pub fn report(&self, judgement: &CellJudgement, replay: String) -> Cell {
-        let loaded = &self.planned.loaded;
+    fn report(&self, judged: &Judged, replay: String) -> io::Result<Cell> {
+        let (loaded, judgement) = (&self.planned.loaded, &judged.verdict);
         let broke = judgement.verdict() == Verdict::Fail;
         // A promise that broke before the harness did is still broken; without one, what broke is told.
         let verdict = match &self.fault {
             Some(_) if !broke => Verdict::Error,
             _ => judgement.verdict(),
         };
-        let timeline = report::timeline(&self.events, judgement);
-        Cell {
+        let round = self.history.round(judgement.round)?;
+        let timeline = report::timeline(&round, judgement, verdict);
+        Ok(Cell {
             verdict,
-            rounds: self.events.last().map_or(0, |event| event.round),
+            rounds: self.history.last_round(),
             duration_us: self.duration_us,
             setup_us: self.setup_us,
-            gate: report::gates(&self.events),
+            gate: judged.gates.clone(),
             promises: judgement
                 .promises
                 .iter()
@@ -143,41 +157,72 @@ impl Played {
                 .collect(),
             witnesses: witnesses(judgement),
             error: self.fault.as_ref().map(CellError::from),
+            kills: judgement.kills,
+            moments_left_out: timeline.left_out,
             timeline: timeline.moments,
-            curl: report::curl(&self.events, judgement.round),
+            curl: report::curl(&round),
             ..blank(&self.planned, replay)
-        }
+        })
     }
-}
 
-impl Played {
+    /// The report's cell of one that is judged by itself.
+    #[must_use]
+    pub fn alone(&self, replay: String) -> Cell {
+        let judged = self.judge().and_then(|judged| self.report(&judged, replay.clone()));
+        judged.unwrap_or_else(|error| self.unread(&error, replay))
+    }
+
     /// Judges cells of one scenario, and compares them where the scenario says that they must look alike.
     #[must_use]
     pub fn judge_together(together: &[Self], replay: impl Fn(&PlannedCell) -> String) -> Vec<Cell> {
-        let views: Vec<_> = together.iter().map(Self::views).collect();
-        let mut judgements: Vec<_> =
-            together.iter().zip(&views).map(|(played, views)| played.judge(views)).collect();
         let alike =
             together.first().and_then(|played| played.planned.loaded.scenario.invariants.alike.as_ref());
-        if let Some(alike) = alike {
-            let seen: Vec<Seen<'_>> = together
-                .iter()
-                .zip(&views)
-                .map(|(played, rounds)| Seen {
-                    at: &played.planned.loaded.at,
-                    scenario: &played.planned.loaded.scenario,
-                    rounds,
-                })
-                .collect();
-            for (judgement, alike) in judgements.iter_mut().zip(law::compare_alike(&seen, alike)) {
-                judgement.add(alike);
-            }
+        let Some(alike) = alike else {
+            return together.iter().map(|played| played.alone(replay(&played.planned))).collect();
+        };
+        let mut judged: Vec<io::Result<(Judged, Vec<View>)>> = together
+            .iter()
+            .map(|played| {
+                let mut views = Vec::new();
+                played.each_round(|view| views.push(view))?;
+                Ok((played.judge()?, views))
+            })
+            .collect();
+        let read = together.iter().zip(&judged).filter_map(|(played, judged)| {
+            let rounds = &judged.as_ref().ok()?.1;
+            let loaded = &played.planned.loaded;
+            Some(Seen { at: &loaded.at, scenario: &loaded.scenario, rounds })
+        });
+        let compared = law::compare_alike(&read.collect::<Vec<_>>(), alike);
+        for ((judged, _), alike) in judged.iter_mut().flatten().zip(compared) {
+            judged.verdict.add(alike);
         }
         together
             .iter()
-            .zip(judgements)
-            .map(|(played, judged)| played.report(&judged, replay(&played.planned)))
+            .zip(judged)
+            .map(|(played, judged)| {
+                let replay = replay(&played.planned);
+                let cell = judged.and_then(|(judged, _)| played.report(&judged, replay.clone()));
+                cell.unwrap_or_else(|error| played.unread(&error, replay))
+            })
             .collect()
+    }
+
+    /// The report's cell of one whose history can't be read back.
+    fn unread(&self, error: &io::Error, replay: String) -> Cell {
+        let fault = Fault::new(
+            Code::HistoryUnreadable,
+            format!("what happened in the cell can't be read back: {error}"),
+            "check the space in TMPDIR, where long histories are while a run goes on",
+        );
+        Cell {
+            verdict: Verdict::Error,
+            rounds: self.history.last_round(),
+            duration_us: self.duration_us,
+            setup_us: self.setup_us,
+            error: Some(CellError::from(&fault)),
+            ..blank(&self.planned, replay)
+        }
     }
 }
 
@@ -209,7 +254,9 @@ fn blank(planned: &PlannedCell, replay: String) -> Cell {
         witnesses: Vec::new(),
         skipped: None,
         error: None,
+        kills: None,
         timeline: Vec::new(),
+        moments_left_out: 0,
         replay,
         curl: Vec::new(),
     }

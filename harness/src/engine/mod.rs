@@ -36,6 +36,7 @@ pub use launch::Placeholders;
 pub use migration::migrate;
 pub use plan::{PlannedCell, Selection, name_of, nothing_lacks_here, plan, shuffled};
 pub use rejudge::{Rejudged, Stored, rejudge};
+pub(crate) use report::shell_word;
 pub use run::{Keep, Options, forgive, frame, run};
 pub use service::{Launch, Replica};
 pub use stage::Stage;

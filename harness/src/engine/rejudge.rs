@@ -1,23 +1,23 @@
 use std::collections::BTreeMap;
 
-use onejob_reports::model::{Cell, RunReport, Verdict};
+use onejob_reports::model::{Cell, RunReport, Sweeps, Verdict};
 
 use super::{PlannedCell, cell::Played, name_of, run};
 use crate::{
     fail::{Code, Fault},
-    history::Event,
+    history::History,
     scenario::Loaded,
 };
 
 /// A history that a run left.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Stored {
     /// The cell's name: `double-click clicks=8`.
     pub cell: String,
     /// Which repeat, from 1.
     pub repeat: u32,
     /// What happened.
-    pub events: Vec<Event>,
+    pub history: History,
 }
 
 /// A stored run, judged by the laws of today.
@@ -40,10 +40,11 @@ pub fn rejudge(mut report: RunReport, histories: Vec<Stored>, scenarios: Vec<Loa
         by_cell.entry(stored.cell.clone()).or_default().push(stored);
     }
     let mut kept = Vec::new();
-    let mut together: BTreeMap<String, Vec<Played>> = BTreeMap::new();
+    // Cells that must look alike are compared within their repeat, as the run did.
+    let mut together: BTreeMap<(String, u32), Vec<Played>> = BTreeMap::new();
     for cell in &report.cells {
         let name = cell.name();
-        let Some(mut stored) = by_cell.remove(&name) else {
+        let Some(stored) = by_cell.remove(&name) else {
             if cell.skipped.is_none() {
                 kept.push((name, "it has no history".to_owned()));
             }
@@ -53,19 +54,14 @@ pub fn rejudge(mut report: RunReport, histories: Vec<Stored>, scenarios: Vec<Loa
             kept.push((name, "there is no such scenario any more".to_owned()));
             continue;
         };
-        stored.sort_by_key(|stored| stored.repeat);
-        let played = stored.into_iter().map(|stored| as_played(stored, loaded, cell));
-        together.entry(cell.scenario.clone()).or_default().extend(played);
+        for stored in stored {
+            let group = (cell.scenario.clone(), stored.repeat);
+            together.entry(group).or_default().push(as_played(stored, loaded, cell));
+        }
     }
     let mut judged: BTreeMap<String, Cell> = BTreeMap::new();
     for (_, played) in together {
-        let alike = played.first().is_some_and(|one| one.planned.loaded.scenario.invariants.alike.is_some());
-        let cells = if alike {
-            Played::judge_together(&played, |_| String::new())
-        } else {
-            played.chunks(1).flat_map(|one| Played::judge_together(one, |_| String::new())).collect()
-        };
-        for cell in cells {
+        for cell in Played::judge_together(&played, |_| String::new()) {
             match judged.get_mut(&cell.name()) {
                 Some(known) => run::merge(known, cell),
                 None => {
@@ -79,6 +75,7 @@ pub fn rejudge(mut report: RunReport, histories: Vec<Stored>, scenarios: Vec<Loa
             *cell = with_what_only_the_run_knew(now, cell);
         }
     }
+    report.sweeps = Sweeps::of(&report.cells);
     env!("CARGO_PKG_VERSION").clone_into(&mut report.tool_version);
     Rejudged { report, kept }
 }
@@ -90,7 +87,7 @@ fn as_played(stored: Stored, loaded: &Loaded, was: &Cell) -> Played {
     });
     Played {
         planned: PlannedCell { loaded: loaded.clone(), lacks: None },
-        events: stored.events,
+        history: stored.history,
         fault,
         duration_us: 0,
         setup_us: 0,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use onejob_reports::model::{Lane, Mark, Moment, Promise};
+use onejob_reports::model::{Lane, Mark, Moment, Promise, Verdict};
 
 use crate::{
     history::{Answer, CallEnd, Event, Kind},
@@ -12,6 +12,8 @@ use crate::{
 
 /// The most lines that a timeline shows, beside those that show what broke.
 const MOST_MOMENTS: usize = 400;
+/// The same where nothing is wrong: nobody looks for a needle there, and most cells are so.
+const MOST_WHERE_ALL_IS_WELL: usize = 100;
 
 /// A judged promise, as reports show it; its evidence are moments of the timeline.
 #[must_use]
@@ -39,22 +41,29 @@ pub(super) fn promise(
 }
 
 /// The gates that opened, by name.
-#[must_use]
-pub(super) fn gates(events: &[Event]) -> Option<String> {
-    let gates: BTreeSet<&str> = events
-        .iter()
-        .filter_map(|event| match &event.kind {
-            Kind::GateOpened { gate, .. } => Some(gate.as_str()),
-            _ => None,
-        })
-        .collect();
-    (!gates.is_empty()).then(|| gates.into_iter().collect::<Vec<_>>().join(", "))
+#[derive(Debug, Default)]
+pub(super) struct Gates(BTreeSet<String>);
+
+impl Gates {
+    pub(super) fn take(&mut self, event: &Event) {
+        if let Kind::GateOpened { gate, .. } = &event.kind
+            && !self.0.contains(gate)
+        {
+            self.0.insert(gate.clone());
+        }
+    }
+
+    pub(super) fn names(self) -> Option<String> {
+        (!self.0.is_empty()).then(|| self.0.into_iter().collect::<Vec<_>>().join(", "))
+    }
 }
 
 /// The moments of a round, and which of them tells of each event.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     pub(super) moments: Vec<Moment>,
+    /// How many more there were.
+    pub(super) left_out: u64,
     /// Ids of moments by the position of the event: a request and its answer are one moment.
     by_event: BTreeMap<u64, u64>,
 }
@@ -78,8 +87,7 @@ struct Draft {
 
 /// The timeline of the round that decided the verdict.
 #[must_use]
-pub(super) fn timeline(events: &[Event], judgement: &CellJudgement) -> Timeline {
-    let round: Vec<&Event> = events.iter().filter(|event| event.round == judgement.round).collect();
+pub(super) fn timeline(round: &[Event], judgement: &CellJudgement, verdict: Verdict) -> Timeline {
     let broken = || judgement.promises.iter().filter(|(_, rounds)| rounds.contains(&judgement.round));
     let mut draft = Draft {
         timeline: Timeline::default(),
@@ -94,12 +102,17 @@ pub(super) fn timeline(events: &[Event], judgement: &CellJudgement) -> Timeline 
     let mut timeline = draft.timeline;
     let shown: BTreeSet<u64> = broken().flat_map(|(judgement, _)| timeline.shows(judgement)).collect();
     timeline.moments.sort_by_key(|moment| (moment.at_us, moment.id));
-    let mut room = MOST_MOMENTS.saturating_sub(shown.len());
+    let most = if verdict == Verdict::Pass { MOST_WHERE_ALL_IS_WELL } else { MOST_MOMENTS };
+    let mut room = most.saturating_sub(shown.len());
+    let all = timeline.moments.len();
     timeline.moments.retain(|moment| {
         let keep = shown.contains(&moment.id) || room > 0;
         room -= usize::from(keep && !shown.contains(&moment.id));
         keep
     });
+    timeline.left_out = (all - timeline.moments.len()) as u64;
+    // A report holds all cells' timelines at once.
+    timeline.moments.shrink_to_fit();
     timeline
 }
 
@@ -300,11 +313,10 @@ fn mark_of(answer: &Answer) -> Mark {
 
 /// The requests of a round as `curl` commands, in the order of their sending.
 #[must_use]
-pub(super) fn curl(events: &[Event], round: u32) -> Vec<String> {
+pub(super) fn curl(round: &[Event]) -> Vec<String> {
     const MOST: usize = 40;
-    events
+    round
         .iter()
-        .filter(|event| event.round == round)
         .filter_map(|event| match &event.kind {
             Kind::Sent { step, line, headers, body, .. } if step != "closing" => {
                 let (method, path) = line.split_once(' ').unwrap_or(("GET", line));
@@ -325,4 +337,24 @@ pub(super) fn curl(events: &[Event], round: u32) -> Vec<String> {
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// The text as one word of a command line that is to be copied: as it is where a shell would leave it so.
+#[must_use]
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn a_path_is_quoted_only_where_a_shell_would_take_it_apart() {
+        assert_eq!(shell_word("my/target-1.toml"), "my/target-1.toml");
+        assert_eq!(shell_word("my folder/it's.toml"), r"'my folder/it'\''s.toml'");
+        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("$HOME"), "'$HOME'");
+    }
 }

@@ -15,9 +15,9 @@ mod view;
 mod witness;
 
 pub use alike::{Seen, compare as compare_alike};
-pub use form::malformed;
+pub use form::{Form, malformed};
 pub use judgement::Judgement;
 pub use named::decided_once;
-pub use verdict::{CellJudgement, judge};
+pub use verdict::{CellJudgement, Judge, judge};
 pub use view::{Call, Gate, Intent, LogEntry, Request, RequestEnd, View, step_of};
 pub use witness::Sighting;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use onejob_reports::model::{Outcome, Verdict};
+use onejob_reports::model::{Kills, Outcome, Verdict};
 
 use super::{Judgement, Sighting, View, always, attempts, expect, lost, named, witness};
 use crate::scenario::Scenario;
@@ -16,6 +16,8 @@ pub struct CellJudgement {
     pub witnesses: Vec<(Sighting, Vec<u32>)>,
     /// Steps that waited for what never came, over all rounds.
     pub missed: Vec<(u32, String, String)>,
+    /// In a sweep: what was killed where.
+    pub kills: Option<Kills>,
     /// The round that shows the verdict best: the first that broke a promise, else the last.
     pub round: u32,
 }
@@ -23,54 +25,100 @@ pub struct CellJudgement {
 /// Judges the rounds of a cell.
 #[must_use]
 pub fn judge(scenario: &Scenario, rounds: &[View]) -> CellJudgement {
-    let mut promises: Vec<(Judgement, Vec<u32>)> = Vec::new();
-    let mut witnesses: Vec<(Sighting, Vec<u32>)> = Vec::new();
-    let mut place: BTreeMap<String, usize> = BTreeMap::new();
-    let checks = scenario.step.iter().flat_map(|step| [&step.expect, &step.expect_some, &step.expect_one]);
-    let expected: Vec<u16> = checks.flatten().flat_map(|check| check.status.iter().copied()).collect();
-    for whole in rounds {
+    let mut judge = Judge::of(scenario);
+    for view in rounds {
+        judge.take(view);
+    }
+    judge.end()
+}
+
+/// Judges the rounds of a cell one by one, so that a long cell's rounds need not be there at once.
+#[derive(Debug)]
+pub struct Judge<'s> {
+    scenario: &'s Scenario,
+    /// Statuses that the scenario expects somewhere.
+    expected: Vec<u16>,
+    place: BTreeMap<String, usize>,
+    swept: witness::Swept,
+    so_far: CellJudgement,
+}
+
+impl<'s> Judge<'s> {
+    /// A judge who has seen nothing.
+    #[must_use]
+    pub fn of(scenario: &'s Scenario) -> Self {
+        let checks =
+            scenario.step.iter().flat_map(|step| [&step.expect, &step.expect_some, &step.expect_one]);
+        let expected = checks.flatten().flat_map(|check| check.status.iter().copied()).collect();
+        let so_far = CellJudgement {
+            promises: Vec::new(),
+            witnesses: Vec::new(),
+            missed: Vec::new(),
+            kills: None,
+            round: 1,
+        };
+        Self { scenario, expected, place: BTreeMap::new(), swept: witness::Swept::default(), so_far }
+    }
+
+    /// Takes the next round.
+    pub fn take(&mut self, whole: &View) {
+        let scenario = self.scenario;
         // What the scenario lets the database lose is no second job when it is asked for again.
         let lost = lost::lost(whole, &scenario.invariants.may_lose);
         let forgiving = (!lost.is_empty()).then(|| whole.without(&lost));
         let view = forgiving.as_ref().unwrap_or(whole);
-        let mut judgements = always::all(view, scenario.invariants.effects.is_some(), &expected);
+        let mut judgements = always::all(view, scenario.invariants.effects.is_some(), &self.expected);
         judgements.extend(attempts::all(view, scenario));
         judgements.extend(named::all(view, &scenario.invariants));
         judgements.extend(expect::all(view, scenario));
         for judgement in judgements {
-            let at = *place.entry(judgement.name.clone()).or_insert_with(|| {
-                promises.push((Judgement::held(judgement.name.clone()), Vec::new()));
-                promises.len() - 1
-            });
-            merge(&mut promises[at], judgement, view.round);
+            self.promise(judgement, view.round);
         }
         for (at, sighting) in witness::all(whole, &scenario.witness).into_iter().enumerate() {
-            if let Some((kept, seen_in)) = witnesses.get_mut(at) {
-                if sighting.seen {
-                    seen_in.push(view.round);
-                }
-                // What was seen is told rather than what was missing in a later round.
-                if !kept.seen {
-                    *kept = sighting;
-                }
-            } else {
-                let seen_in = if sighting.seen { vec![view.round] } else { Vec::new() };
-                witnesses.push((sighting, seen_in));
+            self.witness(at, sighting, view.round);
+        }
+        self.swept.take(whole);
+        let missed = whole.missed.iter().map(|(step, what)| (whole.round, step.clone(), what.clone()));
+        self.so_far.missed.extend(missed);
+        self.so_far.round = whole.round;
+    }
+
+    fn promise(&mut self, judgement: Judgement, round: u32) {
+        let promises = &mut self.so_far.promises;
+        let at = *self.place.entry(judgement.name.clone()).or_insert_with(|| {
+            promises.push((Judgement::held(judgement.name.clone()), Vec::new()));
+            promises.len() - 1
+        });
+        merge(&mut promises[at], judgement, round);
+    }
+
+    fn witness(&mut self, at: usize, sighting: Sighting, round: u32) {
+        if let Some((kept, seen_in)) = self.so_far.witnesses.get_mut(at) {
+            if sighting.seen {
+                seen_in.push(round);
             }
+            // What was seen is told rather than what was missing in a later round.
+            if !kept.seen {
+                *kept = sighting;
+            }
+        } else {
+            let seen_in = if sighting.seen { vec![round] } else { Vec::new() };
+            self.so_far.witnesses.push((sighting, seen_in));
         }
     }
-    if scenario.sweep.is_some() {
-        witnesses.push(witness::swept(rounds));
-    }
-    let broken = promises.iter().filter_map(|(_, rounds)| rounds.first().copied()).min();
-    CellJudgement {
-        round: broken.or(rounds.last().map(|view| view.round)).unwrap_or(1),
-        missed: rounds
-            .iter()
-            .flat_map(|view| view.missed.iter().map(|(step, what)| (view.round, step.clone(), what.clone())))
-            .collect(),
-        promises,
-        witnesses,
+
+    /// What it comes to.
+    #[must_use]
+    pub fn end(self) -> CellJudgement {
+        let mut judgement = self.so_far;
+        if self.scenario.sweep.is_some() {
+            let broken = judgement.is_broken();
+            judgement.kills = self.swept.kills(broken);
+            judgement.witnesses.push(self.swept.witness(broken));
+        }
+        let broken = judgement.promises.iter().filter_map(|(_, rounds)| rounds.first().copied()).min();
+        judgement.round = broken.unwrap_or(judgement.round);
+        judgement
     }
 }
 

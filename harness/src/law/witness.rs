@@ -1,5 +1,7 @@
 //! Witnesses: what must have been seen for a verdict to mean anything.
 
+use onejob_reports::model::Kills;
+
 use super::{View, judgement::listed, lost, view::Request};
 use crate::scenario::Witnesses;
 
@@ -35,27 +37,50 @@ pub(super) fn all(view: &View, asked: &Witnesses) -> Vec<Sighting> {
 
 /// Of four points of a sweep, at least so many must have been hit. What a service does by the clock (a lease that is
 /// renewed) may be there in the rehearsal and not in a play that is over sooner.
-const HIT_OF_FOUR: usize = 3;
+const HIT_OF_FOUR: u32 = 3;
 
-/// The witness of a sweep: points were found, and most of the cell's were hit. The rounds are those of the kills.
-#[must_use]
-pub(super) fn swept(rounds: &[View]) -> (Sighting, Vec<u32>) {
-    let found = rounds.iter().find_map(|view| view.rehearsed);
-    let hit: Vec<u32> =
-        rounds.iter().filter(|view| view.hits.contains_key("kill")).map(|view| view.round).collect();
-    let name = "sweep".to_owned();
-    let Some((found, share)) = found else {
-        let detail = "the rehearsal was not played to its end".to_owned();
-        return (Sighting { name, seen: false, detail }, Vec::new());
-    };
-    let (kills, share) = (hit.len(), share as usize);
-    let beyond = match share - kills.min(share) {
-        0 => String::new(),
-        missed => format!(", {missed} lay beyond the end of their play"),
-    };
-    let detail = format!("{found} points found, {share} of them here, {kills} kills hit{beyond}");
-    let seen = kills > 0 && kills * 4 >= share * HIT_OF_FOUR;
-    (Sighting { name, seen, detail }, if seen { hit } else { Vec::new() })
+/// What a sweep came to, round by round.
+#[derive(Debug, Default)]
+pub(super) struct Swept {
+    rehearsed: Option<(u32, u32)>,
+    /// The rounds of the kills that hit.
+    hit: Vec<u32>,
+}
+
+impl Swept {
+    pub(super) fn take(&mut self, view: &View) {
+        self.rehearsed = self.rehearsed.or(view.rehearsed);
+        if view.hits.contains_key("kill") {
+            self.hit.push(view.round);
+        }
+    }
+
+    /// The kills in figures; none where the rehearsal did not come to its end. A broken promise ends a sweep, and what was left
+    /// then was not tried.
+    pub(super) fn kills(&self, broken: bool) -> Option<Kills> {
+        let (found, share) = self.rehearsed?;
+        let hit = u32::try_from(self.hit.len()).unwrap_or(u32::MAX);
+        let left = share.saturating_sub(hit);
+        let (beyond, untried) = if broken { (0, left) } else { (left, 0) };
+        Some(Kills { found, share, hit, beyond, untried })
+    }
+
+    /// The witness of a sweep: points were found, and most of the cell's were hit. The rounds are those of the kills.
+    pub(super) fn witness(&self, broken: bool) -> (Sighting, Vec<u32>) {
+        let name = "sweep".to_owned();
+        let Some(Kills { found, share, hit, beyond, untried }) = self.kills(broken) else {
+            let detail = "the rehearsal was not played to its end".to_owned();
+            return (Sighting { name, seen: false, detail }, Vec::new());
+        };
+        let left = match (beyond, untried) {
+            (0, 0) => String::new(),
+            (0, untried) => format!(", {untried} were not tried any more"),
+            (beyond, _) => format!(", {beyond} lay beyond the end of their play"),
+        };
+        let detail = format!("{found} points found, {share} of them here, {hit} kills hit{left}");
+        let seen = hit > 0 && hit * 4 >= share * HIT_OF_FOUR;
+        (Sighting { name, seen, detail }, if seen { self.hit.clone() } else { Vec::new() })
+    }
 }
 
 fn sighting(name: String, found: Result<String, String>) -> Sighting {

@@ -83,7 +83,7 @@ impl Book {
             let file = self.notes.join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
             let grounds = Grounds { reach: Some(file.clone()), ..self.grounds.clone() };
             let played = self.play(&grounds, shortened(cell, ROUNDS, None)).await;
-            let report = played.report(&played.judge(&played.views()), String::new());
+            let report = played.alone(String::new());
             if let Some((_, sentence)) = broken(&report) {
                 return Standing::Fails(sentence);
             }

@@ -158,7 +158,7 @@ async fn trial(grounds: &Grounds, cells: Vec<PlannedCell>) -> Trial {
     let mut played = Vec::new();
     for cell in cells {
         let done = play(grounds, cell).await;
-        if let Some(killed) = killed(&done.report(&done.judge(&done.views()), String::new())) {
+        if let Some(killed) = killed(&done.alone(String::new())) {
             return killed;
         }
         played.push(done);

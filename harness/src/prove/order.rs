@@ -108,7 +108,8 @@ impl Agenda {
         let tried = &self.tried;
         let idle = |scenario: &String| !(self.useful.contains(scenario) || busy.contains(scenario));
         self.by_scenario.iter_mut().filter(|(scenario, _)| idle(scenario)).find_map(|(scenario, queue)| {
-            let untried = |defect: String| Some((defect, scenario.clone())).filter(|pair| !tried.contains(pair));
+            let untried =
+                |defect: String| Some((defect, scenario.clone())).filter(|pair| !tried.contains(pair));
             std::iter::from_fn(|| queue.pop_front()).find_map(untried)
         })
     }
