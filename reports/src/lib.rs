@@ -7,7 +7,7 @@
 //! - [`json::NdjsonWriter`] writes it cell by cell, so that a crash leaves a readable report.
 //! - [`merge::merge`] makes one report of a run's shards, [`diff::diff`] tells what changed from one run to another.
 //! - [`redact::Secrets`] takes secrets out of a report, a sheet or a step of a run before anything is written.
-//! - [`bench::BenchReport`] is what a benchmark found.
+//! - [`bench::BenchReport`] is what a benchmark measured, [`explore::ExploreReport`] what an exploration found.
 //! - [`sheet::Sheet`] is for what isn't a run: kill matrices, benchmarks, contracts.
 //!
 //! Whatever a report shows of what others wrote is made safe to print first: no escape sequence reaches a terminal, no markup a
@@ -17,6 +17,7 @@ pub mod annotations;
 pub mod bench;
 pub mod diff;
 pub mod exit;
+pub mod explore;
 pub mod format;
 pub mod headline;
 pub mod html;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cell, RunReport};
+use crate::model::{Cell, RunReport, Sweeps};
 
 /// Why shards don't make a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -114,12 +114,24 @@ pub fn merge(reports: &[RunReport]) -> Result<RunReport, MergeError> {
         alike(first_index, first, index, report)?;
     }
     cells_once(&shards)?;
-    let mut merged =
-        RunReport { shard: None, planned: 0, not_run: Vec::new(), cells: Vec::new(), ..first.clone() };
+    let mut merged = RunReport {
+        shard: None,
+        planned: 0,
+        not_run: Vec::new(),
+        incomplete: None,
+        cells: Vec::new(),
+        ..first.clone()
+    };
     let mut databases = BTreeSet::new();
     for report in shards.values() {
         merged.planned += report.planned;
         merged.interrupted |= report.interrupted;
+        let torn = report
+            .incomplete
+            .iter()
+            .map(|why| format!("Shard {}: {why}", report.shard.map_or(0, |s| s.index)));
+        merged.incomplete =
+            merged.incomplete.into_iter().chain(torn).reduce(|all, why| format!("{all} {why}"));
         merged.duration_us = merged.duration_us.max(report.duration_us);
         merged.not_run.extend(report.not_run.iter().cloned());
         // RFC 3339 in UTC sorts as text.
@@ -130,6 +142,7 @@ pub fn merge(reports: &[RunReport]) -> Result<RunReport, MergeError> {
     }
     merged.database = (!databases.is_empty()).then(|| databases.into_iter().collect::<Vec<_>>().join("; "));
     merged.cells = grouped(shards.values().flat_map(|report| report.cells.iter()));
+    merged.sweeps = Sweeps::of(&merged.cells);
     Ok(merged)
 }
 

@@ -44,8 +44,19 @@ pub struct RunReport {
     /// Names of the planned cells that have no verdict, where they are known: `double-click clicks=8`.
     #[serde(default)]
     pub not_run: Vec<String>,
+    /// What is missing of the report itself, as a sentence, where it was read from a file that breaks off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
+    /// What all sweeps of the run came to together; none where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweeps: Option<Sweeps>,
     /// What each cell found, in the order of the plan.
     pub cells: Vec<Cell>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The declared choices of a target.
@@ -126,8 +137,14 @@ pub struct Cell {
     pub skipped: Option<String>,
     /// What broke in harness, double or target, where the verdict is `error`.
     pub error: Option<CellError>,
+    /// In a sweep: at how many points the service was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kills: Option<Kills>,
     /// What happened in the round that decided the verdict: the first that failed, or the last.
     pub timeline: Vec<Moment>,
+    /// How many more moments that round had; they are in the stored history.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub moments_left_out: u64,
     /// The one command that runs this cell again.
     pub replay: String,
     /// The requests of the deciding round as `curl` commands, secrets redacted.
@@ -186,6 +203,38 @@ pub struct Witness {
     pub rounds_seen: u32,
     /// What was seen, with figures, or what was missing: `8 requests waited on the lock`.
     pub detail: String,
+}
+
+/// What a sweep came to: the service is killed at every point at which it changes its database, one point a round.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Kills {
+    /// Points that the rehearsal found.
+    pub found: u32,
+    /// Those of them that are this cell's.
+    pub share: u32,
+    /// Points at which the kill hit.
+    pub hit: u32,
+    /// Points to which the play never came a second time: what a service does by the clock may be over sooner.
+    pub beyond: u32,
+    /// Points that were not tried any more, because a promise broke before.
+    pub untried: u32,
+}
+
+/// The sum of what sweeps came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sweeps {
+    /// Cells that swept.
+    pub cells: u64,
+    /// Points that were theirs.
+    pub points: u64,
+    /// Points at which the kill hit.
+    pub hit: u64,
+    /// Points to which the play never came a second time.
+    pub beyond: u64,
+    /// Points that were not tried any more, because a promise broke before.
+    pub untried: u64,
 }
 
 /// An error that isn't the target breaking a promise.

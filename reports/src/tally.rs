@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{Cell, RunReport, Verdict},
+    model::{Cell, RunReport, Sweeps, Verdict},
     text::human::count,
 };
 
@@ -26,6 +26,8 @@ pub struct Tally {
     pub missing: usize,
     /// Cells by the gate that they used.
     pub gates: BTreeMap<String, usize>,
+    /// What all sweeps came to; none where there was none.
+    pub sweeps: Option<Sweeps>,
     /// Microseconds spent in cells, which may run side by side.
     pub spent_us: u64,
     /// Set-up and tear-down within `spent_us`.
@@ -38,6 +40,7 @@ impl Tally {
     pub fn of(report: &RunReport) -> Self {
         let mut tally = Self {
             missing: report.planned.saturating_sub(report.cells.len()).max(report.not_run.len()),
+            sweeps: Sweeps::of(&report.cells),
             ..Self::default()
         };
         for cell in &report.cells {
@@ -98,6 +101,41 @@ impl Tally {
     }
 }
 
+impl Sweeps {
+    /// Adds up what sweeps came to; none where no cell is a sweep's. A cell whose rehearsal failed has no points to count.
+    #[must_use]
+    pub fn of(cells: &[Cell]) -> Option<Self> {
+        let mut sum = Self::default();
+        for kills in cells.iter().filter_map(|cell| cell.kills) {
+            sum.cells += 1;
+            sum.points += u64::from(kills.share);
+            sum.hit += u64::from(kills.hit);
+            sum.beyond += u64::from(kills.beyond);
+            sum.untried += u64::from(kills.untried);
+        }
+        (sum.cells > 0).then_some(sum)
+    }
+
+    /// In words: `140 kills at 143 points in 12 cells, 3 points lay beyond the end of their play`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let counted = |n: u64, noun: &str| count(usize::try_from(n).unwrap_or(usize::MAX), noun);
+        let mut said = format!(
+            "{} at {} in {}",
+            counted(self.hit, "kill"),
+            counted(self.points, "point"),
+            counted(self.cells, "cell")
+        );
+        if self.beyond > 0 {
+            said = format!("{said}, {} lay beyond the end of their play", counted(self.beyond, "point"));
+        }
+        if self.untried > 0 {
+            said = format!("{said}, {} not tried after a promise broke", counted(self.untried, "point"));
+        }
+        said
+    }
+}
+
 /// The word for the run as a whole: the worst verdict, or `interrupted`, or that nothing was verified.
 #[must_use]
 pub fn run_word(report: &RunReport) -> &'static str {
@@ -117,8 +155,14 @@ pub fn run_word(report: &RunReport) -> &'static str {
 #[must_use]
 pub fn shortfall(report: &RunReport) -> Option<String> {
     let missing = Tally::of(report).missing;
-    if missing == 0 && !report.interrupted {
-        return None;
+    let incomplete = report.incomplete.as_deref();
+    if missing == 0 {
+        if let Some(incomplete) = incomplete {
+            return Some(incomplete.to_owned());
+        }
+        if !report.interrupted {
+            return None;
+        }
     }
     let how = if report.interrupted { "The run was interrupted" } else { "The run is incomplete" };
     let mut text = if missing == 0 {
@@ -141,6 +185,9 @@ pub fn shortfall(report: &RunReport) -> Option<String> {
             text.push_str(" more");
         }
         text.push('.');
+    }
+    if let Some(incomplete) = incomplete {
+        text = format!("{incomplete} {text}");
     }
     Some(text)
 }

@@ -254,7 +254,7 @@ pub struct ProveArgs {
     /// Text or JSON
     #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
     pub format: ListFormat,
-    /// Also write the kill matrix as a page, `html=PATH` or `markdown=PATH` (repeatable)
+    /// Also write the kill matrix, `html=PATH`, `markdown=PATH` or `json=PATH` (repeatable)
     #[arg(long, value_name = "FORMAT=PATH")]
     pub report: Vec<String>,
     /// Where the database comes from.
@@ -292,6 +292,9 @@ pub struct ExploreArgs {
     /// Text or JSON
     #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
     pub format: ListFormat,
+    /// Also write a report, `html=PATH`, `markdown=PATH` or `json=PATH` (repeatable)
+    #[arg(long, value_name = "FORMAT=PATH")]
+    pub report: Vec<String>,
     /// Where the database comes from.
     #[command(flatten)]
     pub postgres: PostgresArgs,
@@ -472,7 +475,7 @@ pub struct CalibrateArgs {
 /// `onejob contract`
 #[derive(Debug, Clone, Args)]
 pub struct ContractArgs {
-    /// With check and compare: also write a report, `html=PATH` or `markdown=PATH` (repeatable)
+    /// With check and compare: also write a report, `html=PATH`, `markdown=PATH` or `json=PATH` (repeatable)
     #[arg(long, global = true, value_name = "FORMAT=PATH")]
     pub report: Vec<String>,
     /// What to do with contracts.
@@ -574,6 +577,10 @@ pub enum SchemaKind {
     Providers,
     /// A report in JSON
     Report,
+    /// What `onejob bench` writes as JSON
+    Bench,
+    /// What `onejob explore` writes as JSON
+    Explore,
 }
 
 /// `onejob completions`

@@ -9,6 +9,7 @@ use std::{
 use onejob_reports::{
     Format,
     exit::ExitCode,
+    redact::Secrets,
     term::{ColorChoice, TermOptions, Volume},
 };
 
@@ -21,7 +22,7 @@ use crate::{
     leash::Leash,
     postgres::{Databases, Server, Source, StartOptions, Template},
     scenario::{Loaded, discover, embedded},
-    target::{self, TargetFile},
+    target::{self, Hidden, TargetFile},
 };
 
 /// How errors are drawn on standard error.
@@ -53,6 +54,11 @@ pub(super) fn program() -> Result<PathBuf, Fault> {
     std::env::current_exe().map_err(|error| {
         Fault::new(Code::Bug, "this program can't find itself", "start it by its full path").because(error)
     })
+}
+
+/// What reports must not show: what the target's file hides, and whatever looks like a credential.
+pub(super) fn secrets(hidden: &Hidden) -> Secrets {
+    hidden.values().iter().fold(Secrets::new(), |all, value| all.value(value))
 }
 
 /// Starts the watchdog that kills what is left.
@@ -210,6 +216,26 @@ pub(super) fn writable(path: &Path) -> std::io::Result<()> {
     }
 }
 
+/// Writes a file in one step: who reads it, or finds it after the process was killed, has the old one or the new one.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::{io::Write as _, os::unix::fs::PermissionsExt as _};
+
+    let known = std::fs::symlink_metadata(path);
+    // A pipe, a device or a link is to be written to, and not to be replaced.
+    if known.as_ref().is_ok_and(|known| !known.is_file()) {
+        return std::fs::write(path, bytes);
+    }
+    let permissions =
+        known.map_or_else(|_| std::fs::Permissions::from_mode(0o666), |known| known.permissions());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let draft = tempfile::Builder::new().prefix(".onejob-").permissions(permissions).tempfile_in(folder);
+    // A file may be writable in a folder that isn't.
+    let Ok(mut draft) = draft else { return std::fs::write(path, bytes) };
+    draft.write_all(bytes)?;
+    draft.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
 /// Processors that this process may use.
 pub(super) fn processors() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
@@ -223,4 +249,31 @@ pub(super) fn unknown_defect(name: &str) -> Fault {
         format!("there is no defect `{name}`"),
         format!("there are: {}", known.join(", ")),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_mode_and_a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("a.html"), folder.path().join("latest.html"));
+        write_whole(&file, b"one").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+        // Who has the old file open reads the old one to its end.
+        let mut old = std::fs::File::open(&file).unwrap();
+        write_whole(&file, b"another").unwrap();
+        let mut read = String::new();
+        std::io::Read::read_to_string(&mut old, &mut read).unwrap();
+        assert_eq!((read.as_str(), std::fs::read(&file).unwrap().as_slice()), ("one", b"another".as_slice()));
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        symlink(&file, &link).unwrap();
+        write_whole(&link, b"third").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"third");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no draft is left");
+    }
 }

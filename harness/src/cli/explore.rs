@@ -1,28 +1,28 @@
 //! `onejob explore`
 
 use std::{
-    fs,
     io::{self, Write as _},
-    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use onejob_reports::exit::ExitCode;
+use onejob_reports::{
+    exit::ExitCode,
+    explore::{self, ExploreReport},
+};
 use serde_json::json;
 use tokio::sync::watch;
 
 use super::{
     args::{ExploreArgs, Global, ListFormat},
     common::{self, Ground, load_target, stop_on_signals},
+    explored,
     run::check_defects,
+    sheets::SheetOutputs,
 };
 use crate::{
     engine,
-    explore::{
-        ATTEMPT_EVENTS, ATTEMPT_STATES, Ability, Coverage, Effort, Failure, Hunt, JOB_EVENTS, JOB_STATES,
-        Shrunk, Theatre, commented, digest, hunt, shrink, table,
-    },
-    fail::{Code, Fault},
+    explore::{Ability, Effort, Failure, Hunt, Shrunk, Theatre, digest, hunt, shrink},
+    fail::Fault,
 };
 
 /// How long to look where nobody says.
@@ -33,6 +33,7 @@ const DIGESTED: u64 = 64;
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
 pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, Fault> {
+    let outputs = SheetOutputs::parse(&args.report)?;
     let target = load_target(args.target.as_deref())?;
     check_defects(&target, args.target.is_none(), &args.defect)?;
     let hidden = target.hidden.clone();
@@ -55,61 +56,64 @@ pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, F
         plans: args.plans,
         parallel,
     };
+    let frame = explored::frame(args, &target.target.name, seed, (sum, DIGESTED));
+    let began = Instant::now();
     let runtime = common::runtime()?;
     let outcome = runtime.block_on(async {
         let stop = stop_on_signals();
         let leash = common::leash()?;
         let ground = Ground::prepare(&args.postgres, parallel, &target, &leash).await?;
+        let database = ground.database();
         let grounds = ground.grounds(target, &leash, &args.defect)?;
         engine::baseline(&grounds).await?;
         let theatre = Theatre::new(grounds, ability);
-        let outcome = look(&theatre, effort, global.quiet, &stop).await;
+        let (found, failures) = look(&theatre, effort, global.quiet, &stop).await;
         theatre.close().await;
         ground.end().await?;
-        Ok::<_, Fault>(outcome)
+        Ok::<_, Fault>((database, found, failures))
     });
     runtime.shutdown_background();
-    let (found, shrunk) = outcome.map_err(|fault| fault.hiding(&hidden))?;
-    let file = match (&found.failure, &shrunk) {
-        (Some(failure), Some(shrunk)) => {
-            let folder = args.out.clone().unwrap_or_else(|| args.store.join("explored"));
-            let page = page(args, seed, failure.plan.index, shrunk);
-            Some(write_new(
-                &folder,
-                &format!("seed-{seed}-plan-{}", failure.plan.index),
-                &hidden.redact(&page),
-            )?)
-        }
-        _ => None,
+    let (database, found, failures) = outcome.map_err(|fault| fault.hiding(&hidden))?;
+    let mut failures = failures
+        .iter()
+        .map(|found| explored::failure(args, seed, found, &hidden))
+        .collect::<Result<Vec<_>, _>>()?;
+    let others = failures.split_off(failures.len().min(1));
+    let report = ExploreReport {
+        duration_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+        database,
+        failure: failures.pop(),
+        others,
+        ..explored::found(frame, &found)
     };
+    let secrets = common::secrets(&hidden);
+    let report = secrets.exploration(report);
+    let json = json!(report);
+    outputs.write(explore::sheet(&report), json.clone(), &secrets)?;
     let mut out = io::stdout().lock();
     // A closed pipe has seen enough; the exit code is what CI reads.
     let _ = match args.format {
-        ListFormat::Json => {
-            let value = as_json(seed, &sum, &found, shrunk.as_ref(), file.as_deref());
-            writeln!(out, "{}", hidden.redact(&format!("{value:#}")))
-        }
-        ListFormat::Text => {
-            out.write_all(hidden.redact(&as_text(args, &found, shrunk.as_ref(), file.as_deref())).as_bytes())
-        }
+        ListFormat::Json => writeln!(out, "{json:#}"),
+        ListFormat::Text => out.write_all(explore::text(&report).as_bytes()),
     };
     drop(out);
-    conclude(found)
+    conclude(found, report.failure.is_some())
 }
 
-/// Hunts until a failure is found that shows every time, or time is up; of those that show now and then, keeps the surest.
+/// Hunts until a failure is found that shows every time, or time is up. The failures come with the surest first.
 async fn look(
     theatre: &Theatre,
     effort: Effort,
     quiet: bool,
     stop: &watch::Receiver<bool>,
-) -> (Hunt, Option<Shrunk>) {
+) -> (Hunt, Vec<(Failure, Shrunk)>) {
     let mut found = Hunt::default();
-    let mut best: Option<(Failure, Shrunk)> = None;
+    let mut failures: Vec<(Failure, Shrunk)> = Vec::new();
     let mut left = effort;
+    let hidden = &theatre.grounds().target.hidden;
     let say = |line: String| {
         if !quiet {
-            eprintln!("{line}");
+            eprintln!("{}", hidden.redact(&line));
         }
     };
     loop {
@@ -126,21 +130,19 @@ async fn look(
         let shrunk = shrink(theatre, &failure, effort.parallel, &mut tell, stop.clone()).await;
         left.from = failure.plan.index + 1;
         let sure = 2 * shrunk.failed > shrunk.trials;
-        if best.as_ref().is_none_or(|(_, known)| shrunk.failed > known.failed) {
-            best = Some((failure, shrunk));
-        }
+        failures.push((failure, shrunk));
         if sure || found.stopped || *stop.borrow() {
             break;
         }
         say("it shows only now and then: looking on for one that shows every time".to_owned());
     }
-    let (failure, shrunk) = best.unzip();
-    found.failure = failure;
-    (found, shrunk)
+    // Of those that show equally often the earliest stays first.
+    failures.sort_by_key(|(_, shrunk)| std::cmp::Reverse(shrunk.failed));
+    (found, failures)
 }
 
-fn conclude(found: Hunt) -> Result<ExitCode, Fault> {
-    if found.failure.is_some() {
+fn conclude(found: Hunt, broke: bool) -> Result<ExitCode, Fault> {
+    if broke {
         return Ok(ExitCode::BrokenPromise);
     }
     if found.stopped {
@@ -172,136 +174,4 @@ fn progress(quiet: bool) -> impl FnMut(&Hunt) {
             );
         }
     }
-}
-
-/// The scenario file, with how it came about.
-fn page(args: &ExploreArgs, seed: u64, index: u64, shrunk: &Shrunk) -> String {
-    let mut scenario = shrunk.scenario.clone();
-    let promise = shrunk.broken.promise.replace(':', " of ");
-    scenario.title = format!("Found by exploration: {promise}");
-    scenario.why.clone_from(&shrunk.broken.sentence);
-    if args.target.is_none() {
-        scenario.kills.clone_from(&args.defect);
-    }
-    let flags = flags(args);
-    let head = [
-        format!(
-            "Found by `onejob explore --seed {seed}{flags}`: plan {index}, {} steps,",
-            shrunk.steps_before
-        ),
-        format!("shrunk to {} by trying {} smaller ones.", scenario.step.len(), shrunk.tried),
-        String::new(),
-        format!("Broke the promise {promise}: {}", shrunk.broken.sentence),
-        format!("One round of it failed {} of {} times at the end.", shrunk.failed, shrunk.trials),
-        String::new(),
-        format!("Replay it: onejob run --scenarios THIS-FILE{flags}"),
-        String::new(),
-    ];
-    commented(&scenario, &head)
-}
-
-fn flags(args: &ExploreArgs) -> String {
-    let target = args.target.iter().map(|target| format!(" --target {}", target.display()));
-    target.chain(args.defect.iter().map(|defect| format!(" --defect {defect}"))).collect()
-}
-
-/// Writes a file that wasn't there; another name where it was.
-fn write_new(folder: &Path, name: &str, page: &str) -> Result<PathBuf, Fault> {
-    let unwritable = |path: &Path, error: io::Error| {
-        Fault::new(
-            Code::OutputUnwritable,
-            format!("{} can't be written", path.display()),
-            "give another folder with --out",
-        )
-        .because(error)
-    };
-    fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
-    for number in 1_u32.. {
-        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-        let path = folder.join(format!("{name}{suffix}.toml"));
-        match fs::File::create_new(&path) {
-            Ok(mut file) => {
-                file.write_all(page.as_bytes()).map_err(|error| unwritable(&path, error))?;
-                return Ok(path);
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(unwritable(&path, error)),
-        }
-    }
-    Ok(folder.to_owned())
-}
-
-fn replay(args: &ExploreArgs, file: &Path) -> String {
-    format!("onejob run --scenarios {}{}", file.display(), flags(args))
-}
-
-fn as_text(args: &ExploreArgs, found: &Hunt, shrunk: Option<&Shrunk>, file: Option<&Path>) -> String {
-    use std::fmt::Write as _;
-    let mut out = String::new();
-    let Coverage { jobs, attempts } = &found.coverage;
-    out.push_str(&table("job", jobs, &JOB_STATES, &JOB_EVENTS));
-    out.push('\n');
-    if attempts.0.is_empty() {
-        out.push_str("The target's log tells of no attempts.\n\n");
-    } else {
-        out.push_str(&table("attempt", attempts, &ATTEMPT_STATES, &ATTEMPT_EVENTS));
-        out.push('\n');
-    }
-    // Writing to a String can't fail.
-    let _ = writeln!(out, "{} plans played, {} unclear", found.played, found.unclear);
-    for (index, fault) in &found.faults {
-        let _ = writeln!(out, "plan {index} could not be played: {}", fault.message());
-    }
-    match (&found.failure, shrunk, file) {
-        (Some(failure), Some(shrunk), Some(file)) => {
-            let _ = writeln!(out, "plan {} broke {}", failure.plan.index, shrunk.broken.promise);
-            let _ = writeln!(out, "    {}", shrunk.broken.sentence);
-            let _ = writeln!(
-                out,
-                "    {} steps, shrunk from {}; one round failed {} of {} times",
-                shrunk.scenario.step.len(),
-                shrunk.steps_before,
-                shrunk.failed,
-                shrunk.trials
-            );
-            let _ = writeln!(out, "    replay: {}", replay(args, file));
-        }
-        _ => out.push_str("no promise broke\n"),
-    }
-    out
-}
-
-fn as_json(
-    seed: u64,
-    sum: &str,
-    found: &Hunt,
-    shrunk: Option<&Shrunk>,
-    file: Option<&Path>,
-) -> serde_json::Value {
-    let failure = found.failure.as_ref().zip(shrunk).map(|(failure, shrunk)| {
-        json!({
-            "plan": failure.plan.index,
-            "promise": shrunk.broken.promise,
-            "sentence": shrunk.broken.sentence,
-            "steps": shrunk.scenario.step.len(),
-            "steps_before": shrunk.steps_before,
-            "failed": shrunk.failed,
-            "trials": shrunk.trials,
-            "rounds": shrunk.scenario.rounds,
-            "file": file.map(|file| file.display().to_string()),
-        })
-    });
-    json!({
-        "seed": seed,
-        "digest": sum,
-        "digested": DIGESTED,
-        "played": found.played,
-        "unclear": found.unclear,
-        "faults": found.faults.iter().map(|(index, fault)| json!({
-            "plan": index, "code": fault.code().to_string(), "message": fault.message(),
-        })).collect::<Vec<_>>(),
-        "interrupted": found.stopped,
-        "failure": failure,
-        "coverage": { "jobs": found.coverage.jobs.list(), "attempts": found.coverage.attempts.list() },
-    })
 }

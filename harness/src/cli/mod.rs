@@ -7,6 +7,7 @@ mod contract;
 mod documents;
 mod explain;
 mod explore;
+mod explored;
 mod list;
 mod negate;
 mod prove;

@@ -64,7 +64,7 @@ pub(super) fn negate(global: &Global, args: &ProveArgs, file: &Path) -> Result<E
     });
     let (matrix, stopped) = carried_out.map_err(|fault| fault.hiding(&hidden))?;
     runtime.shutdown_background();
-    outputs.write(sheets::negations(&matrix, NOT_SAID))?;
+    outputs.write(sheets::negations(&matrix, NOT_SAID), in_json(&matrix), &common::secrets(&hidden))?;
     let page = match args.format {
         ListFormat::Json => format!("{:#}\n", in_json(&matrix)),
         ListFormat::Text => in_text(&matrix, args.all),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, io::Write as _};
 
 use onejob_reference::Defect;
-use onejob_reports::exit::ExitCode;
+use onejob_reports::{exit::ExitCode, redact::Secrets};
 
 use super::{
     args::{Global, ListFormat, ProveArgs},
@@ -62,7 +62,7 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
         Ok::<_, Fault>(matrix)
     })?;
     runtime.shutdown_background();
-    outputs.write(sheets::kill_matrix(&matrix))?;
+    outputs.write(sheets::kill_matrix(&matrix), serde_json::json!(matrix), &Secrets::new())?;
     let stdout = std::io::stdout();
     let width = common::term_options(global, &stdout).width;
     let mut out = stdout.lock();

@@ -19,8 +19,11 @@ pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Faul
     let Some(command) = args.command else { return rejudge(global, &args) };
     match command {
         ReportCommand::Render { file, format, store } => {
-            let file = file.unwrap_or_else(|| Store::new(&store).report_file());
-            show(global, &read_report(&file)?, &format)?;
+            let report = match file {
+                Some(file) => read_report(&file)?,
+                None => Store::new(&store).last()?,
+            };
+            show(global, &report, &format)?;
         }
         ReportCommand::Merge { files, format } => {
             let reports = files.iter().map(|file| read_report(file)).collect::<Result<Vec<_>, _>>()?;
@@ -35,9 +38,12 @@ pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Faul
         }
         ReportCommand::Open { store } => open(&Store::new(&store))?,
         ReportCommand::Diff { before, after } => {
-            let thresholds = diff::Thresholds::default();
-            let text = diff::diff(&read_report(&before)?, &read_report(&after)?, thresholds).to_string();
-            written(io::stdout().write_all(text.as_bytes()))?;
+            let (before, after) = (read_report(&before)?, read_report(&after)?);
+            let diff = diff::diff(&before, &after, diff::Thresholds::default());
+            for doubt in diff::doubts(&before, &after, &diff) {
+                eprintln!("{doubt}");
+            }
+            written(io::stdout().write_all(diff.to_string().as_bytes()))?;
         }
     }
     Ok(ExitCode::Success)
@@ -45,7 +51,7 @@ pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Faul
 
 /// Makes the page of the last run and shows it. The path goes to standard output either way, for scripts.
 fn open(store: &Store) -> Result<(), Fault> {
-    let report = read_report(&store.report_file())?;
+    let report = store.last()?;
     let mut page = Vec::new();
     onejob_reports::render(&report, Format::Html, &mut page).map_err(|error| {
         Fault::new(Code::Bug, "the report can't be rendered", "please report this").because(error)
@@ -74,7 +80,7 @@ fn has_display(set: impl Fn(&str) -> bool) -> bool {
 /// Judges the last run's histories again.
 fn rejudge(global: &Global, args: &ReportArgs) -> Result<ExitCode, Fault> {
     let store = Store::new(&args.store);
-    let before = read_report(&store.report_file())?;
+    let before = store.last()?;
     let histories = store.read_histories()?;
     for history in &histories {
         if let Some(line) = history.torn {

@@ -10,6 +10,7 @@ use std::{
 use onejob_reports::{
     Format,
     exit::ExitCode,
+    json::Head,
     model::{Progress, RunReport, Shard, Verdict},
     redact,
     term::Terminal,
@@ -59,7 +60,7 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
     }
     let runtime = common::runtime()?;
     // A second line of defence: the history is clean already.
-    let secrets = target.hidden.values().iter().fold(redact::Secrets::new(), |all, value| all.value(value));
+    let secrets = common::secrets(&target.hidden);
     let hidden = target.hidden.clone();
     let seed = args.seed.unwrap_or_default();
     let frame = RunReport {
@@ -162,6 +163,10 @@ impl Work<'_> {
             (Some(_), None) => 2 * common::processors(),
         };
         let options = Options { parallel, repeat: self.args.repeat, replay: replay(self.args), frame };
+        let mut journal = self
+            .store
+            .begin(self.head(&options.frame, &planned))
+            .map_err(|fault| NoBaseline { cell: Box::new(engine::baseline_cell(&fault)), fault })?;
         let (tell, mut told) = mpsc::unbounded_channel();
         let listener = tokio::spawn({
             let mut listener = self.outputs.listener(self.global);
@@ -169,7 +174,13 @@ impl Work<'_> {
             async move {
                 while let Some(progress) = told.recv().await {
                     // Whoever watches must see no more than whoever reads the report.
-                    listener.on(&secrets.progress(progress));
+                    let progress = secrets.progress(progress);
+                    if let Progress::CellFinished { cell } = &progress
+                        && let Err(error) = journal.add(cell)
+                    {
+                        tracing::warn!(%error, "a cell could not be written down while the run goes on");
+                    }
+                    listener.on(&progress);
                 }
             }
         });
@@ -185,6 +196,13 @@ impl Work<'_> {
         report
     }
 
+    /// What is known of the run before its first cell, without secrets.
+    fn head(&self, frame: &RunReport, planned: &[PlannedCell]) -> Head {
+        let names = planned.iter().map(PlannedCell::name).collect();
+        let frame = self.secrets.report(RunReport { not_run: names, ..frame.clone() });
+        Head { cells: frame.not_run.clone(), ..Head::of(&frame) }
+    }
+
     async fn baseline_and_cells(
         &self,
         grounds: &Grounds,
@@ -193,12 +211,9 @@ impl Work<'_> {
         tell: &mpsc::UnboundedSender<Progress>,
         stop: watch::Receiver<bool>,
     ) -> Result<RunReport, NoBaseline> {
-        self.store
-            .begin()
-            .map_err(|fault| NoBaseline { cell: Box::new(engine::baseline_cell(&fault)), fault })?;
         let secrets = &grounds.target.hidden;
-        let keep = |name: &str, repeat: u32, events: &[crate::history::Event]| {
-            if let Err(error) = self.store.keep(name, repeat, events, secrets) {
+        let keep = |name: &str, repeat: u32, history: &crate::history::History| {
+            if let Err(error) = self.store.keep(name, repeat, history, secrets) {
                 tracing::warn!(%error, "a history could not be kept");
             }
         };
@@ -218,7 +233,10 @@ impl Work<'_> {
 }
 
 fn replay(args: &RunArgs) -> String {
-    let target = args.target.iter().map(|target| format!(" --target {}", target.display()));
+    let target = args
+        .target
+        .iter()
+        .map(|target| format!(" --target {}", engine::shell_word(&target.display().to_string())));
     let defects = args.defect.iter().map(|defect| format!(" --defect {defect}"));
     let seed = args.seed.map(|seed| format!(" --seed {seed}"));
     target.chain(defects).chain(seed).collect()
@@ -295,7 +313,8 @@ impl Outputs {
             let mut page = Vec::new();
             onejob_reports::render(report, *format, &mut page)
                 .map_err(|error| unwritable(&path.display().to_string(), error))?;
-            std::fs::write(path, page).map_err(|error| unwritable(&path.display().to_string(), error))?;
+            common::write_whole(path, &page)
+                .map_err(|error| unwritable(&path.display().to_string(), error))?;
         }
         Ok(())
     }

@@ -3,11 +3,14 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::{self, BufWriter, Write as _},
+    io::{self, BufRead as _, BufReader, BufWriter, Write as _},
     path::{Path, PathBuf},
 };
 
-use onejob_reports::model::RunReport;
+use onejob_reports::{
+    json::{Head, NdjsonWriter, ReadError, read_any},
+    model::{Cell, RunReport},
+};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -15,7 +18,7 @@ use super::run::not_passed;
 use crate::{
     engine::Stored,
     fail::{Code, Fault},
-    history::{Event, HISTORY_VERSION},
+    history::{Event, HISTORY_VERSION, History},
     target::Hidden,
 };
 
@@ -30,6 +33,11 @@ impl Store {
     /// Where the last report is.
     pub(super) fn report_file(&self) -> PathBuf {
         self.0.join("report.json")
+    }
+
+    /// Where a run that goes on writes down what it has found. Gone once the report is there.
+    fn journal_file(&self) -> PathBuf {
+        self.0.join("running.ndjson")
     }
 
     fn histories(&self) -> PathBuf {
@@ -51,26 +59,42 @@ impl Store {
         )
     }
 
-    /// Makes room for a run's histories. The last report stays until the new one is there.
-    pub(super) fn begin(&self) -> Result<(), Fault> {
-        let folder = self.histories();
+    /// Makes room for a run's histories, and begins its journal: from here on a run that dies is the last run, with what it had
+    /// found by then. The last report stays until the new one is there.
+    pub(super) fn begin(&self, head: Head) -> Result<Journal, Fault> {
+        let (file, folder) = (self.journal_file(), self.histories());
+        let journal = fs::create_dir_all(&self.0)
+            .and_then(|()| fs::File::create(&file))
+            .and_then(|file| NdjsonWriter::begin(BufWriter::new(file), head))
+            .map_err(|error| unwritable(&file, error))?;
         let made = match fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => fs::create_dir_all(&folder),
         };
-        made.map_err(|error| unwritable(&folder, error))
+        made.map_err(|error| unwritable(&folder, error))?;
+        Ok(Journal(journal))
     }
 
     /// Keeps a cell's history: a line that says what it is, then an event a line.
-    pub(super) fn keep(&self, name: &str, repeat: u32, events: &[Event], secrets: &Hidden) -> io::Result<()> {
+    pub(super) fn keep(
+        &self,
+        name: &str,
+        repeat: u32,
+        history: &History,
+        secrets: &Hidden,
+    ) -> io::Result<()> {
         let file = self.histories().join(format!("{}.{repeat}.ndjson", name.replace([' ', '/'], "_")));
         let mut out = BufWriter::new(fs::File::create(file)?);
         writeln!(out, "{}", json!({ "onejob_history": HISTORY_VERSION, "cell": name, "repeat": repeat }))?;
-        for event in events {
-            let line = serde_json::to_string(event)?;
-            writeln!(out, "{}", secrets.redact(&line))?;
-        }
-        out.flush()
+        let mut written = Ok(());
+        history.each(|event| {
+            if written.is_ok() {
+                written = serde_json::to_string(event)
+                    .map_err(io::Error::from)
+                    .and_then(|line| writeln!(out, "{}", secrets.redact(&line)));
+            }
+        })?;
+        written.and_then(|()| out.flush())
     }
 
     /// Replaces the last report, in one step: a reader sees the old one or the new one.
@@ -79,7 +103,27 @@ impl Store {
         let saved = fs::create_dir_all(&self.0)
             .and_then(|()| fs::write(&draft, serde_json::to_vec_pretty(report)?))
             .and_then(|()| fs::rename(&draft, &file));
-        saved.map_err(|error| unwritable(&file, error))
+        saved.map_err(|error| unwritable(&file, error))?;
+        // Only now: until the report is there the journal is all that is known of the run.
+        match fs::remove_file(self.journal_file()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(unwritable(&self.journal_file(), error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The report of the last run; of one that died, or that goes on, what its journal has.
+    pub(super) fn last(&self) -> Result<RunReport, Fault> {
+        let journal = self.journal_file();
+        if !journal.exists() {
+            return read_report(&self.report_file());
+        }
+        eprintln!(
+            "the last run has no report: it was killed, or it goes on; this is what it had found until then ({})",
+            journal.display()
+        );
+        read_report(&journal)
     }
 
     /// Keeps the page of the last report, and gives its whole path.
@@ -90,7 +134,7 @@ impl Store {
     }
 
     /// Every history of the last run, by the names of their files.
-    pub(super) fn read_histories(&self) -> Result<Vec<History>, Fault> {
+    pub(super) fn read_histories(&self) -> Result<Vec<Kept>, Fault> {
         let folder = self.histories();
         let listed = fs::read_dir(&folder).and_then(|entries| {
             entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()
@@ -110,8 +154,17 @@ impl Store {
 
     /// The cells that did not pass in the last run.
     pub(super) fn last_failed(&self) -> Result<BTreeSet<String>, Fault> {
-        let report = read_report(&self.report_file())?;
-        Ok(not_passed(&report))
+        Ok(not_passed(&self.last()?))
+    }
+}
+
+/// What a run has found so far, cell by cell.
+pub(super) struct Journal(NdjsonWriter<BufWriter<fs::File>>);
+
+impl Journal {
+    /// Adds a cell; it is in the file when this returns.
+    pub(super) fn add(&mut self, cell: &Cell) -> io::Result<()> {
+        self.0.cell(cell)
     }
 }
 
@@ -125,8 +178,8 @@ fn unwritable(path: &Path, error: io::Error) -> Fault {
 }
 
 /// A stored history.
-pub(super) struct History {
-    /// The history itself.
+pub(super) struct Kept {
+    /// The history itself; it stays in its file.
     pub(super) stored: Stored,
     /// The line in whose middle the file ends, from 1: the run died while it wrote.
     pub(super) torn: Option<usize>,
@@ -144,7 +197,7 @@ struct Header {
 }
 
 /// Reads a history: a line that says what it is, then an event a line.
-fn read_history(file: &Path) -> Result<History, Fault> {
+fn read_history(file: &Path) -> Result<Kept, Fault> {
     let unreadable = |what: String| {
         Fault::new(
             Code::HistoryUnreadable,
@@ -152,12 +205,12 @@ fn read_history(file: &Path) -> Result<History, Fault> {
             "run again; a history is kept as it was written, and says nothing once it was changed",
         )
     };
-    let text =
-        fs::read_to_string(file).map_err(|error| unreadable("can't be read".to_owned()).because(error))?;
-    let mut lines = text.split_inclusive('\n').enumerate().map(|(at, line)| (at + 1, line));
-    let header: Option<Header> = lines.next().and_then(|(_, line)| serde_json::from_str(line).ok());
-    let header =
-        header.ok_or_else(|| unreadable("is no history: its first line does not say so".to_owned()))?;
+    let broken = |error: io::Error| unreadable("can't be read".to_owned()).because(error);
+    let mut reader = BufReader::new(fs::File::open(file).map_err(broken)?);
+    let mut line = Vec::new();
+    let begin = reader.read_until(b'\n', &mut line).map_err(broken)? as u64;
+    let header: Header = serde_json::from_slice(&line)
+        .map_err(|_| unreadable("is no history: its first line does not say so".to_owned()))?;
     if header.onejob_history != HISTORY_VERSION {
         return Err(Fault::new(
             Code::HistoryUnreadable,
@@ -169,38 +222,63 @@ fn read_history(file: &Path) -> Result<History, Fault> {
             "judge it with the onejob that wrote it, or run again",
         ));
     }
-    let (mut events, mut torn) = (Vec::new(), None);
-    for (number, line) in lines {
-        match serde_json::from_str::<Event>(line) {
-            Ok(event) if event.seq == events.len() as u64 => events.push(event),
+    let (mut lines, mut torn) = (Vec::new(), None);
+    for number in 2.. {
+        line.clear();
+        let bytes = reader.read_until(b'\n', &mut line).map_err(broken)? as u64;
+        if bytes == 0 {
+            break;
+        }
+        let place = lines.len() as u64;
+        match serde_json::from_slice::<Event>(&line) {
+            Ok(event) if event.seq == place => lines.push((event.round, bytes)),
             Ok(event) => {
-                let place = events.len();
                 return Err(unreadable(format!(
                     "is not whole: line {number} holds event {}, and event {place} belongs there",
                     event.seq
                 )));
             }
             // Only the last line has no end, and only a run that died leaves it so.
-            Err(_) if !line.ends_with('\n') => torn = Some(number),
+            Err(_) if !line.ends_with(b"\n") => torn = Some(number),
             Err(error) => {
                 return Err(unreadable(format!("is no history from line {number} on")).because(error));
             }
         }
     }
-    let stored = Stored { cell: header.cell, repeat: header.repeat, events };
-    Ok(History { stored, torn, file: file.to_owned() })
+    let history = History::in_file(file.to_owned(), begin, lines);
+    let stored = Stored { cell: header.cell, repeat: header.repeat, history };
+    Ok(Kept { stored, torn, file: file.to_owned() })
 }
 
-/// Reads a stored report.
+/// Reads a stored report, JSON or NDJSON; of one that breaks off, what is whole.
 pub(super) fn read_report(path: &Path) -> Result<RunReport, Fault> {
-    let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
-        Fault::new(
-            Code::ReportUnreadable,
-            format!("{} is no report that can be read", path.display()),
-            "`onejob run` keeps its last report in .onejob/report.json; `--report json=FILE` writes others",
-        )
+    let bytes = fs::read(path).map_err(|error| {
+        let advice = match error.kind() {
+            io::ErrorKind::IsADirectory => "give the report in it, not the folder",
+            _ => "`onejob run` keeps its last report in .onejob/report.json; `--report json=FILE` writes others",
+        };
+        unreadable(path, advice, error)
+    })?;
+    let report = read_any(&bytes).map_err(|error| {
+        let advice = match error {
+            ReadError::Newer { .. } => {
+                "read it with the version of onejob that wrote it, or with a newer one"
+            }
+            _ => "`onejob run --report json=FILE` and `ndjson=FILE` write what can be read here",
+        };
+        unreadable(path, advice, error)
+    })?;
+    if let Some(incomplete) = &report.incomplete {
+        eprintln!("{}: {incomplete}", path.display());
+    }
+    Ok(report)
+}
+
+fn unreadable(
+    path: &Path,
+    advice: &str,
+    error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> Fault {
+    Fault::new(Code::ReportUnreadable, format!("{} is no report that can be read", path.display()), advice)
         .because(error)
-    };
-    let text = fs::read_to_string(path).map_err(|error| unreadable(error.into()))?;
-    onejob_reports::json::read(&text).map_err(|error| unreadable(error.into()))
 }

@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use onejob_reports::model::{Cell, Progress, RunReport, SCHEMA_VERSION, Verdict};
+use onejob_reports::model::{Cell, Progress, RunReport, SCHEMA_VERSION, Sweeps, Verdict};
 use tokio::{
     sync::{Mutex, Semaphore, mpsc, watch},
     task::JoinSet,
@@ -15,9 +15,10 @@ use tokio::{
 use super::{
     cell::{self, Played},
     plan::PlannedCell,
+    report::shell_word,
     world::Grounds,
 };
-use crate::{history::Event, target::TargetFile};
+use crate::{history::History, target::TargetFile};
 
 /// So many cells at a time may have a Postgres server of their own: its start keeps a processor busy, and a pair more.
 const OWN_SERVERS: usize = 2;
@@ -36,7 +37,7 @@ pub struct Options {
 }
 
 /// Keeps histories. Called once for each played cell, in the order in which they end.
-pub type Keep<'k> = &'k (dyn Fn(&str, u32, &[Event]) + Sync);
+pub type Keep<'k> = &'k (dyn Fn(&str, u32, &History) + Sync);
 
 /// Plays all cells, until the end or until `stop` says so.
 pub async fn run(
@@ -64,8 +65,8 @@ pub async fn run(
             done = tasks.join_next() => match done {
                 None => break,
                 Some(Ok((repeat, played))) => {
-                    keep(&played.planned.name(), repeat, &played.events);
-                    board.take(played);
+                    keep(&played.planned.name(), repeat, &played.history);
+                    board.take(repeat, played);
                 }
                 // A panic in a cell is a bug; the others' verdicts still count, and this one is missing.
                 Some(Err(error)) => tracing::error!(%error, "a cell's task broke"),
@@ -77,6 +78,7 @@ pub async fn run(
     report.not_run = board.not_run(&order);
     report.cells = board.cells;
     report.cells.sort_by_key(|cell| order.get(&super::plan::name_of(&cell.scenario, &cell.at)).copied());
+    report.sweeps = Sweeps::of(&report.cells);
     report.duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
     // Nobody listens only where the listener broke; the report goes back to the caller all the same.
     let _ = tell.send(Progress::RunFinished { report: Box::new(report.clone()) });
@@ -94,8 +96,11 @@ fn start(
     let places = Arc::new(Semaphore::new(options.parallel.max(1)));
     let servers = Arc::new(Semaphore::new(OWN_SERVERS));
     let mut shared: BTreeMap<String, Arc<Mutex<()>>> = BTreeMap::new();
+    // A cell waits for its turn as a name and a few handles: there may be tens of thousands, with their repeats.
+    let planned: Vec<Arc<PlannedCell>> = planned.iter().cloned().map(Arc::new).collect();
+    let grounds = Arc::new(grounds.clone());
     for repeat in 1..=options.repeat.max(1) {
-        for cell in planned {
+        for cell in &planned {
             if let Some(reason) = &cell.lacks {
                 if repeat == 1 {
                     board.skip(cell, reason);
@@ -126,7 +131,8 @@ fn start(
                     at: cell.loaded.at.clone(),
                 };
                 let _ = tell.send(started);
-                (repeat, cell::play(&grounds, cell).await)
+                let cell = PlannedCell::clone(&cell);
+                (repeat, Box::pin(cell::play(&grounds, cell)).await)
             });
         }
     }
@@ -137,9 +143,9 @@ fn start(
 struct Board<'a> {
     options: &'a Options,
     tell: &'a mpsc::UnboundedSender<Progress>,
-    /// Cells of scenarios that are judged together, until all of them were played.
-    waiting: BTreeMap<String, Vec<Played>>,
-    /// How many cells of a scenario are to come.
+    /// Cells of scenarios that are judged together, until all of a repeat were played.
+    waiting: BTreeMap<(String, u32), Vec<Played>>,
+    /// How many cells of a scenario are to come in each repeat.
     expected: BTreeMap<String, usize>,
     /// Verdicts of repeats by the cell's name.
     cells: Vec<Cell>,
@@ -149,7 +155,7 @@ impl<'a> Board<'a> {
     fn new(planned: &[PlannedCell], options: &'a Options, tell: &'a mpsc::UnboundedSender<Progress>) -> Self {
         let mut expected = BTreeMap::new();
         for cell in planned.iter().filter(|cell| cell.lacks.is_none()) {
-            *expected.entry(cell.loaded.scenario.id.clone()).or_insert(0) += options.repeat.max(1) as usize;
+            *expected.entry(cell.loaded.scenario.id.clone()).or_insert(0) += 1;
         }
         Self { options, tell, waiting: BTreeMap::new(), expected, cells: Vec::new() }
     }
@@ -164,8 +170,11 @@ impl<'a> Board<'a> {
 
     fn replay(&self, cell: &PlannedCell) -> String {
         let source = &cell.loaded.source;
-        let file =
-            if source.starts_with("embedded:") { String::new() } else { format!(" --scenarios {source}") };
+        let file = if source.starts_with("embedded:") {
+            String::new()
+        } else {
+            format!(" --scenarios {}", shell_word(source))
+        };
         format!("onejob run '{}'{file}{}", cell.name(), self.options.replay)
     }
 
@@ -174,17 +183,18 @@ impl<'a> Board<'a> {
         self.finish(cell);
     }
 
-    fn take(&mut self, played: Played) {
+    fn take(&mut self, repeat: u32, played: Played) {
         let scenario = &played.planned.loaded.scenario;
         if scenario.invariants.alike.is_none() {
             self.finish_together(&[played]);
             return;
         }
-        let id = scenario.id.clone();
-        let waiting = self.waiting.entry(id.clone()).or_default();
+        let expected = self.expected.get(&scenario.id).copied().unwrap_or(1);
+        let group = (scenario.id.clone(), repeat);
+        let waiting = self.waiting.entry(group.clone()).or_default();
         waiting.push(played);
-        if waiting.len() >= self.expected.get(&id).copied().unwrap_or(1) {
-            let together = self.waiting.remove(&id).unwrap_or_default();
+        if waiting.len() >= expected {
+            let together = self.waiting.remove(&group).unwrap_or_default();
             self.finish_together(&together);
         }
     }
@@ -255,6 +265,8 @@ pub fn frame(target: &TargetFile, defects: &[String], seed: u64) -> RunReport {
         shard: None,
         planned: 0,
         not_run: Vec::new(),
+        incomplete: None,
+        sweeps: None,
         cells: Vec::new(),
     }
 }

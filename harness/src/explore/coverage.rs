@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use onejob_reports::explore as report;
 
 use crate::{
     history::{CallEnd, Event, Kind},
@@ -10,10 +10,9 @@ use crate::{
 };
 
 /// States of a job, as tables list them.
-pub const JOB_STATES: [&str; 7] =
-    ["new", "accepted", "running", "unknown", "succeeded", "failed", "cancelled"];
+const JOB_STATES: [&str; 7] = ["new", "accepted", "running", "unknown", "succeeded", "failed", "cancelled"];
 /// What may happen to a job.
-pub const JOB_EVENTS: [&str; 15] = [
+const JOB_EVENTS: [&str; 15] = [
     "submit",
     "again",
     "conflict",
@@ -31,10 +30,10 @@ pub const JOB_EVENTS: [&str; 15] = [
     "fault",
 ];
 /// States of an attempt.
-pub const ATTEMPT_STATES: [&str; 8] =
+const ATTEMPT_STATES: [&str; 8] =
     ["none", "starting", "running", "unknown", "succeeded", "failed", "cancelled", "superseded"];
 /// Words of the log that tell what happened to an attempt, as the reference service spells them.
-pub const ATTEMPT_EVENTS: [&str; 19] = [
+const ATTEMPT_EVENTS: [&str; 19] = [
     "attempt-started",
     "attempt-refused",
     "effect-started",
@@ -69,32 +68,30 @@ pub struct Coverage {
     pub attempts: Pairs,
 }
 
-/// One pair, for programs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Pair<'a> {
-    /// The state before.
-    pub state: &'a str,
-    /// What happened.
-    pub event: &'a str,
-    /// How often.
-    pub count: u64,
-}
-
 impl Pairs {
     fn add(&mut self, state: &str, event: &str) {
         *self.0.entry((state.to_owned(), event.to_owned())).or_default() += 1;
     }
 
-    /// How often a pair was seen.
-    #[must_use]
-    pub fn count(&self, state: &str, event: &str) -> u64 {
-        self.0.get(&(state.to_owned(), event.to_owned())).copied().unwrap_or(0)
+    fn map(&self, states: &[&str], events: &[&str]) -> report::Map {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let reached = self.0.iter().map(|((state, event), count)| report::Pair {
+            state: state.clone(),
+            event: event.clone(),
+            count: *count,
+        });
+        report::Map { states: owned(states), events: owned(events), reached: reached.collect() }
     }
+}
 
-    /// All pairs that were seen.
+impl Coverage {
+    /// What was reached, beside all that there is, as reports show it.
     #[must_use]
-    pub fn list(&self) -> Vec<Pair<'_>> {
-        self.0.iter().map(|((state, event), count)| Pair { state, event, count: *count }).collect()
+    pub fn shown(&self) -> report::Coverage {
+        report::Coverage {
+            jobs: self.jobs.map(&JOB_STATES, &JOB_EVENTS),
+            attempts: self.attempts.map(&ATTEMPT_STATES, &ATTEMPT_EVENTS),
+        }
     }
 }
 
@@ -218,33 +215,6 @@ fn state_after(what: &str) -> Option<&'static str> {
     })
 }
 
-/// A table of pairs: a row for each state, a column for each event, a dot for what was never reached.
-#[must_use]
-pub fn table(title: &str, pairs: &Pairs, states: &[&str], events: &[&str]) -> String {
-    use std::fmt::Write as _;
-    let mut out = String::new();
-    let longest = events.iter().map(|event| event.len()).max().unwrap_or(0);
-    // Writing to a String can't fail.
-    let _ = write!(out, "{title:<longest$}");
-    for state in states {
-        let _ = write!(out, " {state:>10}");
-    }
-    out.push('\n');
-    for event in events {
-        let _ = write!(out, "{event:<longest$}");
-        for state in states {
-            let count = pairs.count(state, event);
-            let count = if count == 0 { String::from("·") } else { count.to_string() };
-            let _ = write!(out, " {count:>10}");
-        }
-        out.push('\n');
-    }
-    let reached = states.iter().flat_map(|state| events.iter().map(move |event| (state, event)));
-    let reached = reached.filter(|(state, event)| pairs.count(state, event) > 0).count();
-    let _ = writeln!(out, "reached {reached} of {} pairs; · was never reached", states.len() * events.len());
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,11 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_shows_what_was_never_reached() {
-        let mut pairs = Pairs::default();
-        pairs.add("unknown", "retry");
-        let page = table("job", &pairs, &["unknown", "failed"], &["retry", "cancel"]);
-        assert!(page.contains("reached 1 of 4"), "{page}");
-        assert_eq!(page.matches('·').count(), 4, "{page}");
+    fn what_is_shown_has_every_pair_that_there_is_and_how_often_it_was_reached() {
+        let mut coverage = Coverage::default();
+        coverage.jobs.add("unknown", "retry");
+        coverage.jobs.add("unknown", "retry");
+        let shown = coverage.shown();
+        assert_eq!(shown.jobs.share(), (1, JOB_STATES.len() * JOB_EVENTS.len()));
+        assert_eq!((shown.jobs.count("unknown", "retry"), shown.jobs.count("failed", "retry")), (2, 0));
+        assert_eq!(shown.attempts.share().0, 0);
     }
 }

@@ -17,7 +17,7 @@ mod troubles;
 mod write;
 
 pub use ability::Ability;
-pub use coverage::{ATTEMPT_EVENTS, ATTEMPT_STATES, Coverage, JOB_EVENTS, JOB_STATES, Pair, Pairs, table};
+pub use coverage::{Coverage, Pairs};
 pub use hunt::{Effort, Failure, Hunt, hunt};
 pub use plan::{Plan, digest};
 pub use shrink::{Shrunk, shrink};

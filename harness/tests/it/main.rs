@@ -5,6 +5,7 @@
 mod checkers;
 mod cli;
 mod counterexamples;
+mod died;
 mod double;
 mod explore;
 mod fault;
@@ -12,6 +13,7 @@ mod files;
 mod gate;
 mod laws;
 mod leash;
+mod long;
 mod pages;
 mod postgres;
 mod rejudge;

@@ -5,6 +5,8 @@ use serde::Serialize;
 use crate::{
     headline::headline,
     model::{Cell, RunReport, Verdict},
+    tally::shortfall,
+    text::plain,
 };
 
 /// What changed from the first run to the second.
@@ -107,6 +109,34 @@ pub fn diff(before: &RunReport, after: &RunReport, thresholds: Thresholds) -> Di
     diff.removed = before.cells.iter().map(Cell::name).filter(|name| !new.contains_key(name)).collect();
     diff.slower.sort_by_key(|slower| std::cmp::Reverse(slower.after_us - slower.before_us));
     diff
+}
+
+/// What a reader of a diff has to know before he trusts it, a sentence each: runs that were not of the same thing, or that
+/// didn't reach their end.
+#[must_use]
+pub fn doubts(before: &RunReport, after: &RunReport, diff: &Diff) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if before.target != after.target {
+        doubts.push(format!("The runs are of different targets: {} and {}.", before.target, after.target));
+    }
+    if before.defects != after.defects {
+        let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        doubts.push(format!(
+            "The runs had different defects switched on: {} and {}.",
+            list(&before.defects),
+            list(&after.defects)
+        ));
+    }
+    if diff.compared == 0 && !(before.cells.is_empty() && after.cells.is_empty()) {
+        doubts.push(
+            "The runs have no cell in common: they are of different suites, and nothing was compared."
+                .to_owned(),
+        );
+    }
+    for (which, report) in [("first", before), ("second", after)] {
+        doubts.extend(shortfall(report).map(|missing| format!("Of the {which} run: {missing}")));
+    }
+    doubts.into_iter().map(|doubt| plain::one_line(&doubt).into_owned()).collect()
 }
 
 impl Diff {

@@ -3,4 +3,4 @@
 mod compare;
 mod text;
 
-pub use compare::{Change, Diff, Slower, Thresholds, diff};
+pub use compare::{Change, Diff, Slower, Thresholds, diff, doubts};

@@ -46,7 +46,7 @@ pub(super) fn full(cell: &Cell, id: &str) -> String {
     );
     // A String takes whatever is written to it, so the results of `write!` are dropped.
     html.push_str("<figcaption>");
-    html.push_str(&caption(&scale, &picked, cell.verdict == Verdict::Fail, !shown.is_empty()));
+    html.push_str(&caption(cell, &scale, &picked, !shown.is_empty()));
     html.push_str("</figcaption></figure>");
     html.push_str("<details class=\"alt\"><summary>The timeline as a table</summary><table><thead><tr><th scope=\"col\">ms</th><th scope=\"col\">lane</th><th scope=\"col\">who</th><th scope=\"col\">what</th><th scope=\"col\">took</th><th scope=\"col\">mark</th></tr></thead><tbody>");
     for picked in &picked {
@@ -61,7 +61,7 @@ pub(super) fn full(cell: &Cell, id: &str) -> String {
     html
 }
 
-fn caption(scale: &Scale, picked: &[Picked<'_>], failed: bool, has_evidence: bool) -> String {
+fn caption(cell: &Cell, scale: &Scale, picked: &[Picked<'_>], has_evidence: bool) -> String {
     let mut said: Vec<String> = Vec::new();
     if !scale.breaks().is_empty() {
         let gaps: Vec<String> = scale.breaks().iter().map(|gap| human::duration(gap.us)).collect();
@@ -72,7 +72,7 @@ fn caption(scale: &Scale, picked: &[Picked<'_>], failed: bool, has_evidence: boo
     }
     if has_evidence {
         said.push("Bold is what shows the broken promise.".to_owned());
-    } else if failed {
+    } else if cell.verdict == Verdict::Fail {
         said.push(
             "Something is missing that should be here, so no single moment shows the broken promise."
                 .to_owned(),
@@ -86,9 +86,18 @@ fn caption(scale: &Scale, picked: &[Picked<'_>], failed: bool, has_evidence: boo
         })
         .sum();
     if omitted > 0 {
-        said.push(format!("{} not drawn; the JSON report has them all.", human::count(omitted, "moment")));
+        said.push(format!("{} not drawn; the JSON report has them.", human::count(omitted, "moment")));
+    }
+    if cell.moments_left_out > 0 {
+        said.push(format!("After these came {}.", left_out(cell)));
     }
     escaped(&said.join(" "))
+}
+
+/// What no report holds.
+fn left_out(cell: &Cell) -> String {
+    let count = usize::try_from(cell.moments_left_out).unwrap_or(usize::MAX);
+    format!("{} that the stored history has", human::count(count, "more moment"))
 }
 
 fn table_row(moment: &Moment, evidence: bool, html: &mut String) {
@@ -133,6 +142,9 @@ pub(super) fn short(cell: &Cell) -> String {
             }
             Picked::Omitted(n) => _ = write!(html, "<li>… {n} more</li>"),
         }
+    }
+    if cell.moments_left_out > 0 {
+        _ = write!(html, "<li>… {}</li>", left_out(cell));
     }
     html.push_str("</ol>");
     html

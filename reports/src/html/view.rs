@@ -150,6 +150,7 @@ fn facts(report: &RunReport, tally: &Tally) -> Vec<(&'static str, String)> {
         ("database", report.database.clone()),
         ("defects", (!report.defects.is_empty()).then(|| report.defects.join(", "))),
         ("gates", tally.gate_words()),
+        ("sweeps", tally.sweeps.map(|sweeps| sweeps.words())),
         ("took", Some(human::duration(report.duration_us))),
         ("started", Some(started(&report.started_at))),
         ("seed", Some(report.seed.to_string())),

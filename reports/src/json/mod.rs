@@ -3,7 +3,8 @@
 mod document;
 mod ndjson;
 mod schema;
+mod torn;
 
-pub use document::{ReadError, read, render};
+pub use document::{ReadError, read, read_any, render};
 pub use ndjson::{Head, Line, NdjsonWriter, read_lines, render_lines};
 pub use schema::{line_schema, schema};

@@ -1,9 +1,12 @@
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ReadError, document::check_version};
-use crate::model::{Cell, Profile, RunReport, Shard};
+use super::{ReadError, document::check_version, torn};
+use crate::model::{Cell, Profile, RunReport, Shard, Sweeps};
 
 /// One line of the NDJSON form: a head, then the cells as they finish, then an end.
 ///
@@ -24,6 +27,9 @@ pub enum Line {
         /// Names of the planned cells that have no verdict, where they are known.
         #[serde(default)]
         not_run: Vec<String>,
+        /// What is missing of the report itself, where it was made of one that breaks off.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        incomplete: Option<String>,
     },
 }
 
@@ -52,6 +58,9 @@ pub struct Head {
     pub shard: Option<Shard>,
     /// How many cells were planned.
     pub planned: usize,
+    /// Their names, where they are known: what has no verdict when the lines end did not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<String>,
 }
 
 impl Head {
@@ -71,6 +80,7 @@ impl Head {
             seed: report.seed,
             shard: report.shard,
             planned: report.planned,
+            cells: Vec::new(),
         }
     }
 
@@ -91,6 +101,8 @@ impl Head {
             shard: self.shard,
             planned: self.planned,
             not_run: Vec::new(),
+            incomplete: None,
+            sweeps: None,
             cells: Vec::new(),
         }
     }
@@ -123,7 +135,7 @@ impl<W: Write> NdjsonWriter<W> {
 
     /// Ends the report.
     pub fn end(mut self, duration_us: u64, interrupted: bool, not_run: Vec<String>) -> io::Result<()> {
-        self.line(&Line::End { duration_us, interrupted, not_run })
+        self.line(&Line::End { duration_us, interrupted, not_run, incomplete: None })
     }
 
     fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
@@ -137,7 +149,12 @@ impl<W: Write> NdjsonWriter<W> {
 pub fn render_lines(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = NdjsonWriter::begin(out, Head::of(report))?;
     report.cells.iter().try_for_each(|cell| writer.cell(cell))?;
-    writer.end(report.duration_us, report.interrupted, report.not_run.clone())
+    writer.line(&Line::End {
+        duration_us: report.duration_us,
+        interrupted: report.interrupted,
+        not_run: report.not_run.clone(),
+        incomplete: report.incomplete.clone(),
+    })
 }
 
 /// Reads an NDJSON report, also one whose writer died: without an end line the run counts as interrupted, and a last line
@@ -145,13 +162,23 @@ pub fn render_lines(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
 pub fn read_lines(text: &str) -> Result<RunReport, ReadError> {
     let at = |index: usize, why: &dyn ToString| ReadError::Line { line: index + 1, why: why.to_string() };
     let mut report: Option<RunReport> = None;
-    let mut ended = false;
+    let mut planned: Vec<String> = Vec::new();
+    let (mut ended, mut torn) = (false, None);
     let complete = text.ends_with('\n');
     let lines: Vec<&str> = text.lines().collect();
     for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Line = match serde_json::from_str(line) {
             Ok(line) => line,
-            Err(_) if index + 1 == lines.len() && !complete && report.is_some() => break,
+            Err(_) if index + 1 == lines.len() && !complete => {
+                check_newer(line)?;
+                torn = Some(index + 1);
+                // The head itself: what is whole of it is known.
+                report = match report {
+                    None => Some(torn::head(line)?.ok_or(ReadError::TornAtOnce)?),
+                    known => known,
+                };
+                break;
+            }
             Err(error) => {
                 check_newer(line)?;
                 return Err(at(index, &error));
@@ -161,8 +188,9 @@ pub fn read_lines(text: &str) -> Result<RunReport, ReadError> {
             return Err(at(index, &"it stands after the end line"));
         }
         match (line, &mut report) {
-            (Line::Run(head), None) => {
+            (Line::Run(mut head), None) => {
                 check_version(head.schema_version)?;
+                planned = std::mem::take(&mut head.cells);
                 report = Some(head.into_report());
             }
             (Line::Run(_), Some(_)) => {
@@ -170,7 +198,8 @@ pub fn read_lines(text: &str) -> Result<RunReport, ReadError> {
             }
             (_, None) => return Err(at(index, &"the head, a line of kind `run`, has to come first")),
             (Line::Cell(cell), Some(report)) => report.cells.push(*cell),
-            (Line::End { duration_us, interrupted, not_run }, Some(report)) => {
+            (Line::End { duration_us, interrupted, not_run, incomplete }, Some(report)) => {
+                report.incomplete = incomplete;
                 report.duration_us = duration_us;
                 report.interrupted = interrupted;
                 report.not_run = not_run;
@@ -178,14 +207,29 @@ pub fn read_lines(text: &str) -> Result<RunReport, ReadError> {
             }
         }
     }
-    report.ok_or_else(|| at(0, &"the file is empty"))
+    let mut report = report.ok_or_else(|| at(0, &"the file is empty"))?;
+    report.sweeps = Sweeps::of(&report.cells);
+    if !ended && report.incomplete.is_none() {
+        report.incomplete = Some(match torn {
+            Some(line) => {
+                format!("The report breaks off in line {line}: the run ended while it was written.")
+            }
+            None => "The report has no end: the run ended before it could write it.".to_owned(),
+        });
+        let judged: BTreeSet<String> = report.cells.iter().map(Cell::name).collect();
+        report.not_run = planned.into_iter().filter(|name| !judged.contains(name)).collect();
+    }
+    Ok(report)
 }
 
 /// A head of a newer version may not fit the types here; then the version is what is wrong.
 fn check_newer(line: &str) -> Result<(), ReadError> {
-    let version = serde_json::from_str::<serde_json::Value>(line)
-        .ok()
-        .and_then(|value| value.get("schema_version")?.as_u64())
+    let members = match serde_json::from_str(line) {
+        Ok(serde_json::Value::Object(members)) => Some(members),
+        _ => torn::members(line),
+    };
+    let version = members
+        .and_then(|members| members.get("schema_version")?.as_u64())
         .and_then(|version| u32::try_from(version).ok());
     version.map_or(Ok(()), check_version)
 }

@@ -173,6 +173,9 @@ fn ending(report: &RunReport, tally: &Tally) -> String {
     if let Some(gates) = tally.gate_words() {
         _ = write!(ending, " Gates: {}.", text(&gates));
     }
+    if let Some(sweeps) = tally.sweeps {
+        _ = write!(ending, " Sweeps: {}.", text(&sweeps.words()));
+    }
     _ = write!(
         ending,
         "\n\n<sub>onejob {}, run {}</sub>\n",

@@ -1,6 +1,8 @@
 //! Keeping secrets out of everything that is written.
 
+mod bench;
 mod encodings;
+mod explore;
 mod names;
 mod report;
 mod secrets;

@@ -24,6 +24,8 @@ impl Secrets {
             shard,
             planned,
             not_run,
+            incomplete,
+            sweeps,
             cells,
         } = report;
         RunReport {
@@ -41,6 +43,8 @@ impl Secrets {
             shard,
             planned,
             not_run: not_run.iter().map(|name| self.without_values(name).into_owned()).collect(),
+            incomplete: incomplete.map(|why| self.without_values(&why).into_owned()),
+            sweeps,
             cells: cells.into_iter().map(|cell| self.cell(cell)).collect(),
         }
     }
@@ -67,7 +71,9 @@ impl Secrets {
             witnesses,
             skipped,
             error,
+            kills,
             timeline,
+            moments_left_out,
             replay,
             curl,
         } = cell;
@@ -91,7 +97,9 @@ impl Secrets {
             witnesses: witnesses.into_iter().map(|witness| self.witness(witness)).collect(),
             skipped: skipped.map(|reason| self.owned(reason)),
             error: error.map(|error| self.error(error)),
+            kills,
             timeline: timeline.into_iter().map(|moment| self.moment(moment)).collect(),
+            moments_left_out,
             replay: self.text_with(&replay, &points),
             curl: self.all(curl),
         }

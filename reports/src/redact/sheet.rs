@@ -1,3 +1,5 @@
+use serde_json::Value;
+
 use super::Secrets;
 use crate::sheet::{
     Axis, Block, Compare, Entry, Fact, Grid, GridRow, Plot, Section, Series, Sheet, Square, Table,
@@ -6,6 +8,25 @@ use crate::sheet::{
 /// As for reports: every type is taken apart by name, so that a new field doesn't compile before somebody has thought of
 /// it.
 impl Secrets {
+    /// The document without secrets, in every text and in every name that it holds.
+    #[must_use]
+    pub fn json(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.owned(text)),
+            Value::Array(values) => values.into_iter().map(|value| self.json(value)).collect(),
+            Value::Object(members) => {
+                let members = members.into_iter().map(|(name, value)| {
+                    // What a secret's name is given is a text or a number. What has members of its own is looked into.
+                    let secret = self.is_secret_name(&name) && (value.is_string() || value.is_number());
+                    let value = if secret { super::REDACTED.into() } else { self.json(value) };
+                    (self.owned(name), value)
+                });
+                Value::Object(members.collect())
+            }
+            plain => plain,
+        }
+    }
+
     /// The sheet without secrets, in every text that it holds.
     #[must_use]
     pub fn sheet(&self, sheet: Sheet) -> Sheet {

@@ -31,6 +31,7 @@ pub(super) fn lines(report: &RunReport, width: usize, volume: Volume, paint: Pai
     let mut facts: Vec<(&str, String)> = Vec::new();
     if volume > Volume::Quiet {
         facts.extend(tally.gate_words().map(|gates| ("gates", gates)));
+        facts.extend(tally.sweeps.map(|sweeps| ("sweeps", sweeps.words())));
         let slow: Vec<String> = slowest(report, 3)
             .iter()
             .map(|cell| format!("{} {}", cell.name(), human::duration(cell.duration_us)))

@@ -21,7 +21,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 }
 
 fn spelled_out(text: &str, allowed: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(|c| is_unsafe(c) && !allowed(c)) {
+    if is_printable_ascii(text) || !text.chars().any(|c| is_unsafe(c) && !allowed(c)) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 16);
@@ -43,13 +43,18 @@ fn is_unsafe(c: char) -> bool {
 /// Columns that the text takes in a terminal.
 #[must_use]
 pub fn width(text: &str) -> usize {
-    text.width()
+    if is_printable_ascii(text) { text.len() } else { text.width() }
+}
+
+/// Most texts are, and then nothing has to be looked up: a report of many cells has a hundred thousand of them.
+fn is_printable_ascii(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// The text cut to `columns`, an ellipsis at its end where something was cut.
 #[must_use]
 pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
-    if text.width() <= columns {
+    if width(text) <= columns {
         return Cow::Borrowed(text);
     }
     let room = columns.saturating_sub(1);
@@ -73,7 +78,7 @@ pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
 #[must_use]
 pub fn pad(text: &str, columns: usize) -> String {
     let mut padded = fit(text, columns).into_owned();
-    padded.extend(std::iter::repeat_n(' ', columns.saturating_sub(padded.width())));
+    padded.extend(std::iter::repeat_n(' ', columns.saturating_sub(width(&padded))));
     padded
 }
 
@@ -95,7 +100,9 @@ pub fn short_ids(text: &str) -> Cow<'_, str> {
         .ok()
     });
     match &*UUID {
-        Some(uuid) if text.len() >= 36 => uuid.replace_all(text, "…$1"),
+        Some(uuid) if text.bytes().filter(|byte| *byte == b'-').nth(3).is_some() => {
+            uuid.replace_all(text, "…$1")
+        }
         _ => Cow::Borrowed(text),
     }
 }

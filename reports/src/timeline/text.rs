@@ -86,6 +86,7 @@ impl TextTimeline {
             .collect();
         let scale = Scale::of(&moments);
         let columns = Columns::for_moments(&moments, width);
+        let left_out = usize::try_from(cell.moments_left_out).unwrap_or(usize::MAX);
         let lines = picked
             .iter()
             .map(|picked| match picked {
@@ -94,6 +95,7 @@ impl TextTimeline {
                 }
                 Picked::Omitted(n) => columns.omission(*n),
             })
+            .chain((left_out > 0).then(|| columns.omission(left_out)))
             .collect();
         let note = (columns.bar > 0 && !scale.breaks().is_empty()).then(|| {
             let gaps: Vec<String> = scale.breaks().iter().map(|gap| human::duration(gap.us)).collect();
@@ -146,7 +148,7 @@ impl Columns {
             if evidence { '>' } else { ' ' },
             human::millis(moment.at_us),
             plain::pad(lane_word(moment.lane), self.lane),
-            plain::pad(&plain::pad(&plain::one_line(&moment.who), self.who - 2), self.who),
+            plain::pad(&plain::fit(&plain::one_line(&moment.who), self.who - 2), self.who),
             time = self.time - 2
         );
         let what = plain::one_line(&moment.what);

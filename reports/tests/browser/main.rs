@@ -9,6 +9,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use devtools::Browser;
 use onejob_reports::{
     Format,
+    bench::{self, BenchReport},
+    explore,
     model::RunReport,
     render,
     sheet::{self, Sheet},
@@ -16,12 +18,17 @@ use onejob_reports::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+#[path = "../it/bench_fixtures.rs"]
+mod bench_fixtures;
 mod devtools;
+#[path = "../it/explore_fixtures.rs"]
+mod explore_fixtures;
 #[path = "../it/fixtures.rs"]
 #[expect(dead_code, reason = "shared with the other tests")]
 mod fixtures;
 
 #[path = "../it/sheet_fixtures.rs"]
+#[expect(dead_code, reason = "shared with the other tests")]
 mod sheet_fixtures;
 
 use fixtures::{CellBuilder, all_green, interrupted, one_of_each, report, suite};
@@ -295,6 +302,19 @@ fn five_hundred_cells_are_filtered_and_opened_all_the_same() {
     page.was_quiet();
 }
 
+/// Pages of what isn't a run.
+fn sheets() -> [(&'static str, Sheet); 5] {
+    let bench =
+        BenchReport { comparison: Some(bench_fixtures::comparison()), ..bench_fixtures::bench_report() };
+    [
+        ("kill-matrix", sheet_fixtures::kill_matrix()),
+        ("bench", bench::sheet(&bench)),
+        ("contract", sheet_fixtures::contract()),
+        ("explore", explore::sheet(&explore_fixtures::exploration())),
+        ("explore-calm", explore::sheet(&explore_fixtures::calm_exploration())),
+    ]
+}
+
 /// The accessibility rules of axe-core, in light and in dark, after each of the states.
 fn check_with_axe(name: &str, page: &mut Page, states: &[&str]) {
     let path = std::env::var_os("ONEJOB_AXE")
@@ -331,11 +351,7 @@ fn axe_finds_no_violation_in_the_report_of_a_run() {
 
 #[test]
 fn axe_finds_no_violation_in_the_other_pages() {
-    for (name, sheet) in [
-        ("kill matrix", sheet_fixtures::kill_matrix()),
-        ("bench", sheet_fixtures::bench()),
-        ("contract", sheet_fixtures::contract()),
-    ] {
+    for (name, sheet) in sheets() {
         let mut page = Page::of_sheet(&sheet);
         check_with_axe(name, &mut page, &["0", OPEN_ALL]);
         page.was_quiet();
@@ -364,13 +380,30 @@ fn the_pictures_of_the_gallery_are_taken() {
     take(&mut page, "failing-cell.png", "light");
     take(&mut page, "failing-cell-dark.png", "dark");
     page.was_quiet();
-    for (name, sheet) in [
-        ("kill-matrix.png", sheet_fixtures::kill_matrix()),
-        ("bench.png", sheet_fixtures::bench()),
-        ("contract.png", sheet_fixtures::contract()),
-    ] {
+    for (name, sheet) in sheets() {
         let mut page = Page::of_sheet(&sheet);
-        take(&mut page, name, "light");
+        take(&mut page, &format!("{name}.png"), "light");
+        page.was_quiet();
+    }
+}
+
+#[test]
+fn every_page_can_be_read_on_a_narrow_screen_and_without_javascript() {
+    let width = |browser: &mut Browser| {
+        let size = json!({ "width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": false });
+        browser.call("Emulation.setDeviceMetricsOverride", &size);
+        browser.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
+    };
+    let mut pages = vec![("run", Page::prepared(&one_of_each(), width))];
+    pages.extend(
+        sheets().map(|(name, sheet)| (name, Page::written(|file| sheet::html(&sheet, file).unwrap(), width))),
+    );
+    for (name, mut page) in pages {
+        for (state, open) in [("closed", "0"), ("open", OPEN_ALL)] {
+            page.eval(open);
+            let wide = page.eval("document.documentElement.scrollWidth");
+            assert!(wide.as_f64().unwrap() <= 400.0, "{name}, {state}: {wide} px wide");
+        }
         page.was_quiet();
     }
 }

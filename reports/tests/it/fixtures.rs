@@ -6,7 +6,7 @@ use onejob_reports::{
     exit::ExitCode,
     model::{
         Cell, CellError, Lane, Mark, Moment, Outcome, Profile, Promise, RunReport, SCHEMA_VERSION, Shard,
-        Source, Verdict, Witness,
+        Source, Sweeps, Verdict, Witness,
     },
 };
 
@@ -38,7 +38,9 @@ impl CellBuilder {
             }],
             skipped: None,
             error: None,
+            kills: None,
             timeline: calm_timeline(),
+            moments_left_out: 0,
             replay: format!("onejob run {scenario} --seed 42"),
             curl: vec!["curl -X POST http://127.0.0.1:4000/v1/jobs -H 'idempotency-key: k-1' -d '{\"kind\":\"charge\"}'".into()],
         })
@@ -260,6 +262,8 @@ pub(crate) fn report(cells: Vec<Cell>) -> RunReport {
         shard: None,
         planned: cells.len(),
         not_run: vec![],
+        incomplete: None,
+        sweeps: Sweeps::of(&cells),
         cells,
     }
 }
