@@ -10,6 +10,7 @@
 //! ```
 
 pub mod cli;
+pub mod doctor;
 pub mod double;
 pub mod engine;
 pub mod explore;
@@ -24,7 +25,10 @@ pub mod negate;
 pub mod postgres;
 pub mod prove;
 pub mod scenario;
+pub mod suite;
 pub mod target;
+
+pub use suite::Suite;
 
 /// What a process that uses the engine must do once, before anything else: choose the cryptography that TLS uses.
 pub fn prepare() {

@@ -73,6 +73,10 @@ pub enum Command {
     List(ListArgs),
     /// Run the reference job service
     Serve(Box<ServeArgs>),
+    /// Write a target file for a service, from flags, questions or an `OpenAPI` document
+    Init(Box<InitArgs>),
+    /// Walk a target file against the live service: what works, what is missing, and what that costs
+    Doctor(DoctorArgs),
     /// Print a target file to start from
     Target(TargetArgs),
     /// Measure how well this machine can make requests arrive together
@@ -445,6 +449,114 @@ pub enum ServeProfile {
     Job,
     /// 422, as the IETF draft suggests
     Ietf,
+}
+
+/// `onejob init`
+#[derive(Debug, Clone, Args)]
+pub struct InitArgs {
+    /// The target file to write
+    #[arg(default_value = "onejob.toml", value_name = "FILE")]
+    pub file: PathBuf,
+    /// An `OpenAPI` document, JSON or YAML, to propose the mapping from; flags count for more
+    #[arg(long, value_name = "FILE")]
+    pub openapi: Option<PathBuf>,
+    /// The service's name, for reports
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Base URL of the service, where it runs already
+    #[arg(long, value_name = "URL")]
+    pub base: Option<String>,
+    /// The command that starts it, written as in a shell; `{port}` is a free port, `{database.url}` a fresh database
+    #[arg(long, value_name = "COMMAND")]
+    pub start: Option<String>,
+    /// A variable for that command (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// A knob that scenarios may turn, and what it is otherwise; the command has it as `{settings.NAME}` (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub setting: Vec<String>,
+    /// A path that answers 2xx when the service is ready
+    #[arg(long, value_name = "PATH")]
+    pub ready: Option<String>,
+    /// The request that makes a job, for example 'POST /jobs'
+    #[arg(long, value_name = "METHOD PATH")]
+    pub submit: Option<String>,
+    /// Its body, with `{payload}` or `{payload.text}` in it, and `{key}` where the key is in the body
+    #[arg(long, value_name = "JSON")]
+    pub body: Option<String>,
+    /// The header that carries the key
+    #[arg(long, value_name = "NAME")]
+    pub key_header: Option<String>,
+    /// Where the answer has the job's id: a JSON Pointer like `/id`, or `header:NAME`
+    #[arg(long, value_name = "PLACE")]
+    pub job: Option<String>,
+    /// Where it has the job's state
+    #[arg(long, value_name = "PLACE")]
+    pub state: Option<String>,
+    /// Where it has the job's result
+    #[arg(long, value_name = "PLACE")]
+    pub result: Option<String>,
+    /// The request that reads a job, for example 'GET /jobs/{job}'
+    #[arg(long, value_name = "METHOD PATH")]
+    pub read: Option<String>,
+    /// The request that cancels a job
+    #[arg(long, value_name = "METHOD PATH")]
+    pub cancel: Option<String>,
+    /// The service's words for a state, for example `succeeded=done,paid` (repeatable)
+    #[arg(long, value_name = "MEANING=WORD")]
+    pub word: Vec<String>,
+    /// The header that authenticates, for example 'authorization: Bearer {token}'
+    #[arg(long, value_name = "HEADER")]
+    pub auth: Option<String>,
+    /// An owner, and the variable that holds his token (repeatable)
+    #[arg(long, value_name = "NAME=VARIABLE")]
+    pub owner: Vec<String>,
+    /// The variable through which the service is told where its provider is
+    #[arg(long, value_name = "VARIABLE")]
+    pub provider_env: Option<String>,
+    /// Where a call to the provider says which job it is for: `header:NAME` or a JSON Pointer
+    #[arg(long, value_name = "PLACE")]
+    pub identity: Option<String>,
+    /// The promises that the service makes about keys: `onejob target --profile all` shows them
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Also write a workflow that runs the suite
+    #[arg(long, value_enum, value_name = "SYSTEM")]
+    pub ci: Option<Ci>,
+    /// Replace files that are there
+    #[arg(long)]
+    pub force: bool,
+    /// Ask nothing, even on a terminal
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// CI systems that a workflow can be written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Ci {
+    /// GitHub Actions
+    Github,
+    /// GitLab CI
+    Gitlab,
+}
+
+/// `onejob doctor`
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Exit codes: 0 what the file maps works · 2 the file · 10 the service can't be reached, or \
+    something that the file maps doesn't work · 11 double or database failed · 12 a plain submit doesn't work. Whether \
+    promises are kept is for `onejob run` to say."
+)]
+pub struct DoctorArgs {
+    /// The target file
+    #[arg(default_value = "onejob.toml", value_name = "FILE")]
+    pub file: PathBuf,
+    /// Text or JSON
+    #[arg(long, value_enum, default_value_t = ListFormat::Text, value_name = "FORMAT")]
+    pub format: ListFormat,
+    /// Where the database comes from.
+    #[command(flatten)]
+    pub postgres: PostgresArgs,
 }
 
 /// `onejob target`

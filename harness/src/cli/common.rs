@@ -3,7 +3,6 @@
 use std::{
     io::IsTerminal,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use onejob_reports::{
@@ -17,10 +16,10 @@ use tokio::sync::watch;
 
 use super::args::{Global, PostgresArgs};
 use crate::{
-    engine::{Grounds, migrate},
+    engine::{self, Grounds},
     fail::{Code, Fault, Look},
     leash::Leash,
-    postgres::{Databases, Server, Source, StartOptions, Template},
+    postgres::{Server, Source, StartOptions},
     scenario::{Loaded, discover, embedded},
     target::{self, Hidden, TargetFile},
 };
@@ -72,8 +71,13 @@ pub(super) async fn postgres(
     leash: &Leash,
     options: &StartOptions,
 ) -> Result<Server, Fault> {
-    let source = Source::choose(args.postgres.name(), args.database_url.clone())?;
+    let source = source(args)?;
     Ok(Server::start(&source, options, leash, &|line: &str| eprintln!("{line}")).await?)
+}
+
+/// Where Postgres is to come from, as the flags say.
+fn source(args: &PostgresArgs) -> Result<Source, Fault> {
+    Ok(Source::choose(args.postgres.name(), args.database_url.clone())?)
 }
 
 /// A report format by its name.
@@ -141,12 +145,7 @@ pub(super) fn stop_on_signals() -> watch::Receiver<bool> {
 }
 
 /// The database of a run, where the target needs one of ours.
-pub(super) struct Ground {
-    server: Option<Server>,
-    databases: Option<Databases>,
-    /// The migrated database to clone.
-    template: Option<Template>,
-}
+pub(super) struct Ground(engine::Ground);
 
 impl Ground {
     pub(super) async fn prepare(
@@ -155,19 +154,8 @@ impl Ground {
         target: &TargetFile,
         leash: &Leash,
     ) -> Result<Self, Fault> {
-        let Some(command) = &target.target.command else {
-            return Ok(Self { server: None, databases: None, template: None });
-        };
-        let wants = |text: &String| text.contains("{database.url}");
-        if !command.start.iter().chain(&command.migrate).chain(command.env.values()).any(wants) {
-            return Ok(Self { server: None, databases: None, template: None });
-        }
-        let server = self::postgres(postgres, leash, &StartOptions::default()).await?;
-        let databases = Databases::open(&server, leash, ahead.min(8)).await?;
-        let program = program()?;
-        let template =
-            databases.template("target", async |url: String| migrate(target, &program, url).await).await?;
-        Ok(Self { server: Some(server), databases: Some(databases), template: Some(template) })
+        let source = source(postgres)?;
+        Ok(Self(engine::Ground::prepare(&source, ahead, target, leash, &program()?).await?))
     }
 
     /// What is the same for all cells that stand on it.
@@ -177,30 +165,17 @@ impl Ground {
         leash: &Leash,
         defects: &[String],
     ) -> Result<Grounds, Fault> {
-        Ok(Grounds {
-            target: Arc::new(target),
-            program: program()?,
-            template: self.template.clone(),
-            leash: leash.clone(),
-            defects: defects.to_vec(),
-            negation: None,
-            run_id: uuid::Uuid::now_v7().to_string(),
-            reach: None,
-            first_break: false,
-        })
+        Ok(self.0.grounds(target, leash, defects, program()?))
     }
 
     /// Where it came from, in one line.
     pub(super) fn database(&self) -> Option<String> {
-        self.server.as_ref().map(Server::describe)
+        self.0.database()
     }
 
     /// Drops what was made on a server that isn't ours.
     pub(super) async fn end(self) -> Result<(), Fault> {
-        if let Some(databases) = self.databases {
-            databases.close().await?;
-        }
-        Ok(())
+        self.0.end().await
     }
 }
 

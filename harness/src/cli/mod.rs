@@ -4,10 +4,12 @@ mod args;
 mod calibrate;
 mod common;
 mod contract;
+mod doctor;
 mod documents;
 mod explain;
 mod explore;
 mod explored;
+mod init;
 mod list;
 mod negate;
 mod prove;
@@ -44,6 +46,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Explore(args) => explore::explore(&global, &args),
         Command::List(args) => list::list(&args),
         Command::Serve(args) => serve::serve(&args),
+        Command::Init(args) => init::init(&global, &args),
+        Command::Doctor(args) => doctor::doctor(&global, &args),
         Command::Target(args) => target::target(&args),
         Command::Calibrate(args) => calibrate::calibrate(&global, &args),
         Command::Contract(args) => contract::contract(args),

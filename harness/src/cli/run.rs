@@ -43,7 +43,10 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
     };
     let capabilities = target.capabilities();
     let cells = undoubled(load(&args.scenarios)?, &capabilities, target.counts_effects());
-    let planned = plan(cells, &selection, &capabilities, &target.settings);
+    let mut planned = plan(cells, &selection, &capabilities, &target.settings);
+    if target.target.command.is_none() {
+        planned = engine::as_it_runs(planned, &target.settings);
+    }
     let planned = promised(planned, &target.promises());
     if planned.is_empty() {
         eprintln!("nothing is selected: `onejob list` shows the scenarios");

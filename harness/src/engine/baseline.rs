@@ -50,7 +50,7 @@ impl From<NoBaseline> for Fault {
 /// Plays it.
 pub async fn baseline(grounds: &Grounds) -> Result<(), NoBaseline> {
     let loaded = plain(grounds).map_err(|fault| NoBaseline { cell: Box::new(blank(&fault)), fault })?;
-    if grounds.target.target.command.is_none() {
+    if grounds.target.target.command.is_none() && grounds.hosted.is_none() {
         let reached = ready::reached(&grounds.target.target).await;
         reached.map_err(|fault| NoBaseline { cell: Box::new(blank(&fault)), fault })?;
     }

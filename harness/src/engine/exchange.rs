@@ -16,7 +16,7 @@ use crate::{
     gate::{Hold, LockGate, Opening, Outcome, Patience, RawAnswer, Timing, Watch, arrive_h1, arrive_h2},
     history::{Answer, Event, Kind, LEAKED},
     negate::{Asked, Liar},
-    target::{Http, read_answer},
+    target::{Http, read_answer, unread_answer},
 };
 
 /// How long the service's own transactions may keep the gate's lock from being taken.
@@ -71,7 +71,16 @@ fn ended(world: &World, round: u32, out: &Outgoing, outcome: &Outcome) -> Result
             let body = hidden(world, &raw.body);
             let hide = |(name, value): &(String, String)| (name.clone(), world.secrets.redact(value));
             let headers: Vec<_> = raw.headers.iter().map(hide).collect();
-            let mut answer = read_answer(&out.operation, states, raw.status, &headers, &body)?;
+            let read = read_answer(&out.operation, states, raw.status, &headers, &body);
+            let mut answer = match read {
+                Ok(answer) => answer,
+                Err(misfit) => {
+                    // Whoever looks for what was misread finds it in the history.
+                    let answer = unread_answer(raw.status, &headers, &body);
+                    world.recorder.record_at(raw.done_at, round, Kind::Answered { request: out.id, answer });
+                    return Err(misfit.into());
+                }
+            };
             if world.snapshots && world.recorder.look(|events| is_duplicate(events, round, out)) {
                 // What was played back was true once. Only which job it was is for ever.
                 answer = Answer { state: None, result: None, version: None, winner: None, ..answer };

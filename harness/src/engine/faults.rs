@@ -47,7 +47,14 @@ impl From<ArrivalError> for Fault {
 
 impl From<OriginError> for Fault {
     fn from(error: OriginError) -> Self {
-        Self::new(Code::TargetRefused, error.to_string(), "see `base` in the target file")
+        match &error {
+            OriginError::Tls { .. } => Self::new(
+                Code::TargetTls,
+                error.to_string(),
+                "`ca` in [target] names a file of the authorities that signed its certificate; is it TLS that it speaks there?",
+            ),
+            _ => Self::new(Code::TargetRefused, error.to_string(), "see `base` in the target file"),
+        }
     }
 }
 

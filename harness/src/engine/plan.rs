@@ -89,6 +89,21 @@ pub fn plan(
     }
 }
 
+/// For a service that runs already, whose knobs nobody can turn: `[settings]` say how it was started, and a scenario that
+/// wants one otherwise can't run.
+#[must_use]
+pub fn as_it_runs(mut cells: Vec<PlannedCell>, settings: &BTreeMap<String, String>) -> Vec<PlannedCell> {
+    for cell in cells.iter_mut().filter(|cell| cell.lacks.is_none()) {
+        let wanted = cell.loaded.scenario.settings.iter();
+        let other = wanted
+            .filter_map(|(name, value)| Some((name, value, settings.get(name)?)))
+            .find(|(_, v, is)| v != is);
+        cell.lacks = other
+            .map(|(name, value, is)| format!("the service runs with {name} = {is}, and this wants {value}"));
+    }
+    cells
+}
+
 /// The same cells in an order drawn from the seed. A cell's place among the others depends on its name and the seed alone,
 /// so that two plans with one seed agree on the order of what they share.
 #[must_use]
@@ -238,6 +253,25 @@ mod tests {
         let mut all = names(&Selection::default());
         all.sort();
         assert_eq!(together, all);
+    }
+
+    #[test]
+    fn a_knob_that_nobody_can_turn_has_to_be_where_a_scenario_wants_it() {
+        let settings = |value: &str| BTreeMap::from([("patience".to_owned(), value.to_owned())]);
+        let planned = |value: &str| {
+            let mut cells = cells();
+            cells[0].scenario.settings = settings("2s");
+            let planned = plan(cells, &Selection::default(), &BTreeSet::new(), &settings(value));
+            as_it_runs(planned, &settings(value))
+        };
+        assert_eq!(planned("2s")[0].lacks, None);
+        let other = planned("5s");
+        assert!(
+            other[0].lacks.as_ref().is_some_and(|why| why.contains("patience = 5s")),
+            "{:?}",
+            other[0].lacks
+        );
+        assert!(other[1..].iter().all(|cell| cell.lacks.is_none()));
     }
 
     #[test]

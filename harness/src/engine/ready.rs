@@ -9,7 +9,7 @@ use tokio::{
 
 use crate::{
     fail::{Code, Fault},
-    gate::{Client, Origin, Prepared, Protocol},
+    gate::{Client, Origin, Prepared, Trust},
     target::{Ready, Target},
 };
 
@@ -29,14 +29,51 @@ pub(super) enum NotReady {
 /// Asks for the ready path until it answers 2xx. `ended` is asked in between
 /// whether there is nobody to wait for any more.
 pub(super) async fn wait(
-    base: &str,
+    (base, trust): (&str, &Trust),
     ready: &Ready,
+    deadline: Instant,
+    ended: impl FnMut() -> bool,
+) -> Result<(), NotReady> {
+    again_until(Wanted { base, trust, ready: Some(ready) }, deadline, ended).await
+}
+
+/// Tries to connect until somebody takes it.
+pub(super) async fn listens(
+    (base, trust): (&str, &Trust),
+    deadline: Instant,
+    ended: impl FnMut() -> bool,
+) -> Result<(), NotReady> {
+    again_until(Wanted { base, trust, ready: None }, deadline, ended).await
+}
+
+/// What a service is waited for: an answer, or a connection where nothing else is known.
+struct Wanted<'w> {
+    base: &'w str,
+    trust: &'w Trust,
+    ready: Option<&'w Ready>,
+}
+
+impl Wanted<'_> {
+    async fn look(&self, deadline: Instant) -> Result<(), String> {
+        if let Some(ready) = self.ready {
+            return look((self.base, self.trust), ready, deadline).await;
+        }
+        let origin = Origin::trusting(self.base, self.trust).await.map_err(|error| error.to_string())?;
+        match timeout_at(deadline, TcpStream::connect(origin.address())).await {
+            Ok(connected) => connected.map(drop).map_err(|error| error.to_string()),
+            Err(_) => Err("no answer".to_owned()),
+        }
+    }
+}
+
+async fn again_until(
+    wanted: Wanted<'_>,
     deadline: Instant,
     mut ended: impl FnMut() -> bool,
 ) -> Result<(), NotReady> {
     let mut pause = PAUSES.0;
     loop {
-        let last = match look(base, ready, deadline).await {
+        let last = match wanted.look(deadline).await {
             Ok(()) => return Ok(()),
             Err(seen) => seen,
         };
@@ -51,11 +88,11 @@ pub(super) async fn wait(
     }
 }
 
-async fn look(base: &str, ready: &Ready, deadline: Instant) -> Result<(), String> {
-    let origin = Origin::resolve(base).await.map_err(|error| error.to_string())?;
+async fn look((base, trust): (&str, &Trust), ready: &Ready, deadline: Instant) -> Result<(), String> {
+    let origin = Origin::trusting(base, trust).await.map_err(|error| error.to_string())?;
     let get =
         Prepared { method: "GET".to_owned(), path: ready.get.clone(), headers: Vec::new(), body: Vec::new() };
-    match Client::new(origin, Protocol::H1).send(&get, deadline, || ()).await {
+    match Client::new(origin, trust.protocol).send(&get, deadline, || ()).await {
         Ok(answer) if (200..300).contains(&answer.status) => Ok(()),
         Ok(answer) => Err(format!("status {}", answer.status)),
         Err(loss) => Err(loss.to_string()),
@@ -63,16 +100,17 @@ async fn look(base: &str, ready: &Ready, deadline: Instant) -> Result<(), String
 }
 
 /// Whether every replica of a target that we don't start can be reached, and is ready where its file says how to tell.
-pub(super) async fn reached(target: &Target) -> Result<(), Fault> {
+pub async fn reached(target: &Target) -> Result<(), Fault> {
+    let trust = target.trust();
     for base in &target.base {
         match &target.ready {
             Some(ready) => {
                 let deadline = Instant::now() + ready.within.0;
-                if let Err(NotReady::TimedOut(last)) = wait(base, ready, deadline, || false).await {
+                if let Err(NotReady::TimedOut(last)) = wait((base, &trust), ready, deadline, || false).await {
                     return Err(never(base, ready, &last));
                 }
             }
-            None => connects(base).await?,
+            None => connects(base, &trust).await?,
         }
     }
     Ok(())
@@ -87,8 +125,8 @@ fn never(base: &str, ready: &Ready, last: &str) -> Fault {
 }
 
 /// That somebody takes connections is all that can be asked of a service without touching it.
-async fn connects(base: &str) -> Result<(), Fault> {
-    let origin = Origin::resolve(base).await?;
+async fn connects(base: &str, trust: &Trust) -> Result<(), Fault> {
+    let origin = Origin::trusting(base, trust).await?;
     let refused = |why: String| {
         Fault::new(
             Code::TargetRefused,

@@ -13,6 +13,9 @@ use crate::{
     target::{Operation, Owner, Values, overlay, render},
 };
 
+/// Who asks, where a target file has no owners.
+const ANYONE: &str = "anyone";
+
 /// A request that is ready to be sent.
 #[derive(Debug, Clone)]
 pub(super) struct Outgoing {
@@ -126,7 +129,11 @@ pub(super) async fn prepare(
         id: world.request_id(),
         step: if number == 0 { name.to_owned() } else { format!("{name}.{number}") },
         verb: step.act.word(),
-        owner: with.owner.clone().or_else(|| owner.map(|owner| owner.name.clone())).unwrap_or_default(),
+        owner: with
+            .owner
+            .clone()
+            .or_else(|| owner.map(|owner| owner.name.clone()))
+            .unwrap_or_else(|| ANYONE.to_owned()),
         key: with.key.clone(),
         payload: with.payload.clone(),
         job: about.job.clone(),
@@ -144,6 +151,12 @@ pub(super) async fn prepare(
 
 /// Stands where a payload's text goes until the body is rendered.
 const RAW: &str = "onejob-raw-payload-goes-here";
+
+/// The payload as a text, for services that take nothing else: its marker, or what the scenario writes in its place.
+fn payload_text(fresh: &Fresh, with: &With) -> Option<String> {
+    let marker = || with.payload.as_ref().and_then(|name| fresh.markers.get(name)).cloned();
+    raw_payload(fresh, with).or_else(marker)
+}
 
 fn raw_payload(fresh: &Fresh, with: &With) -> Option<String> {
     let text = with.payload_text.as_ref()?;
@@ -173,6 +186,7 @@ fn values(fresh: &Fresh, with: &With, about: &About) -> Values {
     let given: BTreeMap<String, Option<Value>> = BTreeMap::from([
         ("key".to_owned(), text(key)),
         ("payload".to_owned(), payload),
+        ("payload.text".to_owned(), text(payload_text(fresh, with))),
         ("job".to_owned(), text(about.job.clone())),
         ("version".to_owned(), text(about.version.clone())),
         ("attempt".to_owned(), Some(Value::from(with.attempt.unwrap_or(1)))),

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     fail::{Code, Fault},
+    gate::Trust,
     leash::Leash,
     target::{Command, Ready},
 };
@@ -33,6 +34,8 @@ const KEPT_LINES: usize = 30;
 const START_WITHIN: Duration = Duration::from_secs(30);
 /// What is waited for the last words of a process that is over.
 const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
+/// What `stop` and `kill` of a target file may take.
+const FAREWELL_WITHIN: Duration = Duration::from_secs(30);
 /// What a service may take to end after SIGTERM, before SIGKILL.
 const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 
@@ -44,6 +47,45 @@ pub struct Replica {
     base: String,
     output: Arc<Output>,
     leash: Leash,
+    farewell: Farewell,
+}
+
+/// Commands that end what signals to our own child don't reach.
+#[derive(Debug)]
+struct Farewell {
+    stop: Vec<String>,
+    kill: Vec<String>,
+    env: Vec<(String, String)>,
+    folder: Option<PathBuf>,
+}
+
+impl Farewell {
+    /// Carries one of them out; nothing where there is none.
+    async fn say(&self, key: &str, argv: &[String]) -> Result<(), Fault> {
+        let [program, arguments @ ..] = argv else { return Ok(()) };
+        let mut command = tokio::process::Command::new(program);
+        command.args(arguments).envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let failed = |how: String| {
+            Fault::new(
+                Code::FaultFailed,
+                format!("`{key}` of [target.command] did not do its work: {how}"),
+                "run it by hand beside a service that was started; it is a list of program and arguments, without a shell",
+            )
+        };
+        let output = tokio::time::timeout(FAREWELL_WITHIN, command.output())
+            .await
+            .map_err(|_| failed(format!("it ran for more than {} s", FAREWELL_WITHIN.as_secs())))?
+            .map_err(|error| failed(error.to_string()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(failed(format!("{}\n{}", output.status, said.trim_end())))
+    }
 }
 
 /// What a replica wrote last, and whether its address was among it.
@@ -78,6 +120,12 @@ pub struct Launch {
     pub base: Option<String>,
     /// When it is ready.
     pub ready: Option<Ready>,
+    /// Whom to trust there.
+    pub trust: Trust,
+    /// Stops it, where a signal to its processes doesn't.
+    pub stop: Vec<String>,
+    /// Kills it, likewise.
+    pub kill: Vec<String>,
 }
 
 impl Launch {
@@ -97,6 +145,9 @@ impl Launch {
             address,
             base: None,
             ready: None,
+            trust: Trust::default(),
+            stop: Vec::new(),
+            kill: Vec::new(),
         })
     }
 
@@ -117,8 +168,11 @@ impl Launch {
                 ));
             }
         };
-        if let Some(ready) = &self.ready {
-            replica.become_ready(ready, deadline).await?;
+        match &self.ready {
+            Some(ready) => replica.become_ready((ready, &self.trust), deadline).await?,
+            // A service that printed its address listens there; of another one only its socket tells.
+            None if self.address.is_none() => replica.listens(&self.trust, deadline).await?,
+            None => {}
         }
         Ok(replica)
     }
@@ -143,7 +197,8 @@ impl Launch {
             })?
             .port();
         let env = launch.env.iter_mut().map(|(_, value)| value);
-        for text in launch.argv.iter_mut().chain(env).chain(&mut launch.base) {
+        let farewells = launch.stop.iter_mut().chain(&mut launch.kill);
+        for text in launch.argv.iter_mut().chain(farewells).chain(env).chain(&mut launch.base) {
             *text = text.replace(PORT, &port.to_string());
         }
         Ok(launch)
@@ -194,7 +249,13 @@ impl Launch {
             output.open.send_modify(|open| *open += 1);
             tokio::spawn(listen(reader, output.clone(), self.address.clone()));
         }
-        Ok(Replica { child, pid, base: String::new(), output, leash: leash.clone() })
+        let farewell = Farewell {
+            stop: self.stop.clone(),
+            kill: self.kill.clone(),
+            env: self.env.clone(),
+            folder: self.folder.clone(),
+        };
+        Ok(Replica { child, pid, base: String::new(), output, leash: leash.clone(), farewell })
     }
 }
 
@@ -283,9 +344,30 @@ impl Replica {
         )
     }
 
-    async fn become_ready(&mut self, ready: &Ready, deadline: Instant) -> Result<(), Fault> {
+    /// Waits until it takes connections.
+    async fn listens(&mut self, trust: &Trust, deadline: Instant) -> Result<(), Fault> {
         let base = self.base.clone();
-        match ready::wait(&base, ready, deadline, || !self.runs()).await {
+        match ready::listens((&base, trust), deadline, || !self.runs()).await {
+            Ok(()) => Ok(()),
+            Err(NotReady::Ended) => Err(self.ended_at_start().await),
+            Err(NotReady::TimedOut(last)) => Err(Fault::new(
+                Code::TargetNeverReady,
+                format!(
+                    "the service was started and takes no connections at {base}: {last}\nits output:\n{}",
+                    self.last_output()
+                ),
+                "check that `base` in [target] is where the command listens: `{port}` in both is a free port",
+            )),
+        }
+    }
+
+    async fn become_ready(
+        &mut self,
+        (ready, trust): (&Ready, &Trust),
+        deadline: Instant,
+    ) -> Result<(), Fault> {
+        let base = self.base.clone();
+        match ready::wait((&base, trust), ready, deadline, || !self.runs()).await {
             Ok(()) => Ok(()),
             Err(NotReady::Ended) => Err(self.ended_at_start().await),
             Err(NotReady::TimedOut(last)) => Err(Fault::new(
@@ -309,19 +391,24 @@ impl Replica {
     }
 
     /// Ends it: asks first, kills after a while.
-    pub async fn stop(mut self) {
+    pub async fn stop(mut self) -> Result<(), Fault> {
+        let said = self.farewell.say("stop", &self.farewell.stop).await;
         self.signal(Signal::TERM);
         if tokio::time::timeout(DRAIN_WITHIN, self.child.wait()).await.is_err() {
             self.signal(Signal::KILL);
             drop(self.child.wait().await);
         }
         self.leash.release_group(self.pid);
+        said
     }
 
-    /// Kills it, with no chance to clean up, and waits until it is gone.
-    pub async fn kill(mut self) {
+    /// Kills it, with no chance to clean up, and waits until it is gone. What that leaves lying about, `stop` takes away.
+    pub async fn kill(mut self) -> Result<(), Fault> {
+        let killed = self.farewell.say("kill", &self.farewell.kill).await;
         self.signal(Signal::KILL);
         drop(self.child.wait().await);
         self.leash.release_group(self.pid);
+        let stopped = self.farewell.say("stop", &self.farewell.stop).await;
+        killed.and(stopped)
     }
 }

@@ -58,6 +58,18 @@ impl Stage {
         played.map(|()| (View::of(number, &events), events))
     }
 
+    /// What happened in the last round, also where it broke.
+    #[must_use]
+    pub fn last_round(&self) -> Vec<Event> {
+        let last = |event: &&Event| event.round == self.rounds;
+        self.world.recorder.look(|events| events.iter().filter(last).cloned().collect())
+    }
+
+    /// Where the replicas listen.
+    pub async fn bases(&self) -> Vec<String> {
+        self.world.bases().await
+    }
+
     /// Rounds so far.
     #[must_use]
     pub const fn rounds(&self) -> u32 {

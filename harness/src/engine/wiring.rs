@@ -12,7 +12,7 @@ use crate::{
     gate::{Client, Origin, Protocol},
     middlebox::Balancer,
     scenario::{Scenario, Verb},
-    target::{Http, TargetFile},
+    target::TargetFile,
 };
 
 /// The places at which a scenario plans faults.
@@ -53,19 +53,27 @@ pub(super) struct Reach {
     pub(super) upstream: Upstream,
     /// The proxy before it.
     pub(super) proxy: Option<Arc<Proxy>>,
+    /// Keeps the way to the replica open behind the proxy, where it is a tunnel.
+    pub(super) direct: Option<Origin>,
 }
 
 impl Reach {
     pub(super) async fn new(target: &TargetFile, base: &str, through_proxy: bool) -> Result<Self, Fault> {
-        let protocol = if target.target.http == Http::H2 { Protocol::H2 } else { Protocol::H1 };
-        let origin = Origin::resolve(base).await?;
+        let trust = target.target.trust();
+        let protocol = trust.protocol;
+        let origin = Origin::trusting(base, &trust).await?;
         let upstream = Upstream::Tcp(origin.address());
         if !through_proxy {
-            return Ok(Self { client: Client::new(origin, protocol), upstream, proxy: None });
+            return Ok(Self { client: Client::new(origin, protocol), upstream, proxy: None, direct: None });
         }
         let proxy = Arc::new(Proxy::http(upstream.clone()).await?);
-        let origin = elsewhere(base, proxy.address()).await?;
-        Ok(Self { client: Client::new(origin, protocol), upstream, proxy: Some(proxy) })
+        let through = elsewhere(base, proxy.address()).await?;
+        Ok(Self {
+            client: Client::new(through, protocol),
+            upstream,
+            proxy: Some(proxy),
+            direct: Some(origin),
+        })
     }
 
     /// Where others than our own clients reach it.
@@ -87,6 +95,11 @@ pub(super) async fn to_balancer(balancer: &Balancer, base: &str) -> Result<Clien
 async fn elsewhere(base: &str, address: SocketAddr) -> Result<Origin, Fault> {
     let mut url = Url::parse(base).map_err(|error| unusable(base, error))?;
     moved(&mut url, address, base)?;
+    // Up to the proxy nothing is encrypted: what it is to cut and to delay must be readable.
+    if url.scheme() == "https" {
+        let clear = url.as_str().replacen("https", "http", 1);
+        return Ok(Origin::resolve(clear.trim_end_matches('/')).await?);
+    }
     Ok(Origin::resolve(url.as_str().trim_end_matches('/')).await?)
 }
 

@@ -31,6 +31,7 @@ use crate::{
     negate::{Liar, Negation},
     postgres::Template,
     scenario::Scenario,
+    suite::{Given, Hosted, Running},
     target::{Hidden, OnReplay, Owner, TargetFile},
 };
 
@@ -55,6 +56,8 @@ pub struct Grounds {
     pub reach: Option<PathBuf>,
     /// Whether a cell ends with its first round that breaks a promise.
     pub first_break: bool,
+    /// How to start the service in this process, in place of a command or of one that runs.
+    pub hosted: Option<Hosted>,
 }
 
 /// One cell's world.
@@ -100,6 +103,8 @@ pub struct World {
     front: Option<(Client, Balancer)>,
     /// Counts rows for the laws, where the target lets us.
     pub(super) counter: tokio::sync::Mutex<Option<PgConnection>>,
+    /// Copies of the service in this process; they end with the world.
+    _hosted: Vec<Running>,
     next_request: AtomicU64,
     next_replica: AtomicUsize,
     foundation: RwLock<Foundation>,
@@ -135,6 +140,9 @@ impl World {
                 }
                 let mut launch = Launch::of(command, placeholders.argv(&command.start)?, env)?;
                 launch.ready.clone_from(&target.target.ready);
+                launch.trust = target.target.trust();
+                launch.stop = placeholders.argv(&command.stop)?;
+                launch.kill = placeholders.argv(&command.kill)?;
                 launch.base = target.target.base.first().cloned();
                 Some(launch)
             }
@@ -146,7 +154,13 @@ impl World {
                 running.push(launch.start(&grounds.leash).await?);
             }
         }
-        let bases: Vec<&str> = if running.is_empty() {
+        let hosted = match &grounds.hosted {
+            Some(service) => hosted(service, &target, &placeholders).await?,
+            None => Vec::new(),
+        };
+        let bases: Vec<&str> = if !hosted.is_empty() {
+            hosted.iter().map(Running::base).collect()
+        } else if running.is_empty() {
             target.target.base.iter().map(String::as_str).collect()
         } else {
             running.iter().map(Replica::base).collect()
@@ -185,6 +199,7 @@ impl World {
             clients: RwLock::new(clients),
             front,
             counter: tokio::sync::Mutex::default(),
+            _hosted: hosted,
             next_request: AtomicU64::new(1),
             next_replica: AtomicUsize::new(0),
             foundation: RwLock::new(foundation),
@@ -211,6 +226,11 @@ impl World {
             )
         })?;
         Ok((client, u32::try_from(index + 1).unwrap_or(u32::MAX)))
+    }
+
+    /// Where the replicas listen, as their URLs have it.
+    pub(super) async fn bases(&self) -> Vec<String> {
+        self.clients.read().await.iter().map(|reach| reach.client.origin().to_string()).collect()
     }
 
     /// Waits until no kill of a sweep is under way.
@@ -305,14 +325,12 @@ impl World {
 
     /// Kills a replica; its place stays empty.
     pub(super) async fn kill(&self, replica: u32) -> Result<(), Fault> {
-        self.taken(replica).await?.kill().await;
-        Ok(())
+        self.taken(replica).await?.kill().await
     }
 
     /// Asks a replica to end, and waits for it; its place stays empty.
     pub(super) async fn stop(&self, replica: u32) -> Result<(), Fault> {
-        self.taken(replica).await?.stop().await;
-        Ok(())
+        self.taken(replica).await?.stop().await
     }
 
     async fn taken(&self, replica: u32) -> Result<Replica, Fault> {
@@ -340,6 +358,7 @@ impl World {
                 Some(proxy) => {
                     proxy.redirect(reach.upstream.clone());
                     clients[place].upstream = reach.upstream;
+                    clients[place].direct = reach.direct;
                 }
                 None => clients[place] = reach,
             }
@@ -354,7 +373,9 @@ impl World {
     pub async fn end(&self) {
         for replica in self.replicas.write().await.drain(..).flatten() {
             // The world's database goes with it, so nothing is worth a slow farewell.
-            replica.kill().await;
+            if let Err(fault) = replica.kill().await {
+                tracing::warn!(%fault, "a replica was not taken down as the target file says");
+            }
         }
         if let Some(double) = &self.double {
             double.finish().await;
@@ -365,6 +386,24 @@ impl World {
             database.let_go();
         }
     }
+}
+
+/// Copies of a service in this process: one for each address that the target file has room for.
+async fn hosted(
+    service: &Hosted,
+    target: &Arc<TargetFile>,
+    placeholders: &Placeholders,
+) -> Result<Vec<Running>, Fault> {
+    let mut running = Vec::new();
+    for _ in 0..target.target.base.len().max(1) {
+        let started = service.start(Given::new(target.clone(), placeholders.clone())).await;
+        running.push(started.map_err(|error| {
+            let help = "it is the closure given to the suite that failed";
+            Fault::new(Code::TargetProgram, "the service in this process could not be started", help)
+                .because(error)
+        })?);
+    }
+    Ok(running)
 }
 
 /// The provider's double, and the proxy before it where one is planned.

@@ -107,6 +107,7 @@ catalogue! {
     TargetProgram OJ4005 Target "the target's program can't be started";
     Baseline OJ4006 Baseline "one plain submit doesn't work, so no race was tried";
     TargetDied OJ4007 Target "the target ended in the middle of a scenario";
+    TargetTls OJ4008 Target "TLS can't be spoken with the target";
 
     PortInUse OJ5001 Infrastructure "an address is already in use";
     DoubleFailed OJ5002 Infrastructure "the provider double failed";
@@ -127,6 +128,9 @@ catalogue! {
     BadFlag OJ6009 Usage "the value of a flag is malformed";
     ReportPath OJ6010 Usage "nothing can be written to the place that was named for it";
     HistoryUnreadable OJ6011 Usage "a stored history can't be read";
+    OpenApi OJ6012 Usage "the OpenAPI document can't be used";
+    InitIncomplete OJ6013 Usage "nothing says what a target file can't do without";
+    InitExists OJ6014 Usage "a file that was to be written is there already";
 
     ContractFile OJ7001 Usage "a file of the contract can't be used";
     ContractText OJ7002 Usage "a contract, providers or dialect file says something that means nothing";

@@ -10,6 +10,7 @@ mod exchange;
 mod lock;
 mod origin;
 mod streams;
+mod tunnel;
 mod wire;
 
 pub use arrival::{Arrival, ArrivalError, Hold, Opening, Timing, Unwatched, Watch};
@@ -19,3 +20,4 @@ pub use client::{Client, Lane, Protocol};
 pub use exchange::{Loss, Outcome, Prepared, RawAnswer};
 pub use lock::{LockError, LockGate, LockKeeper, Patience, Waiting};
 pub use origin::{Origin, OriginError};
+pub use tunnel::{TlsError, Trust};

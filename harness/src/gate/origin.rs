@@ -1,19 +1,26 @@
 //! Where the service is.
 
-use std::{fmt, io, net::SocketAddr, time::Duration};
+use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
+
+use super::{
+    Trust,
+    tunnel::{TlsError, Tunnel},
+};
 
 /// A base URL and the address that it stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Origin {
     authority: String,
     prefix: String,
     address: SocketAddr,
+    /// Speaks TLS, where the URL asks for it; the address is its own then.
+    tunnel: Option<Arc<Tunnel>>,
 }
 
 /// The base URL can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OriginError {
-    /// It is no `http` URL.
+    /// It is no `http` or `https` URL.
     #[error("`{base}` can't be a service's base URL: {wrong}; write it like `http://127.0.0.1:8080`")]
     Unusable {
         /// The URL.
@@ -28,6 +35,14 @@ pub enum OriginError {
         base: String,
         /// What the system says.
         source: io::Error,
+    },
+    /// TLS can't be spoken with it.
+    #[error("TLS can't be spoken with `{base}`: {source}")]
+    Tls {
+        /// The URL.
+        base: String,
+        /// Why.
+        source: TlsError,
     },
 }
 
@@ -52,17 +67,23 @@ impl Origin {
     /// connections.
     ///
     /// # Errors
-    /// [`OriginError`] where it is no `http` URL of a host that can be found.
+    /// [`OriginError`] where it is no URL of a host that can be found.
     pub async fn resolve(base: &str) -> Result<Self, OriginError> {
+        Self::trusting(base, &Trust::default()).await
+    }
+
+    /// The same, for a URL that may begin with `https`.
+    ///
+    /// # Errors
+    /// [`OriginError::Tls`] where the service's certificate isn't trusted, too.
+    pub async fn trusting(base: &str, trust: &Trust) -> Result<Self, OriginError> {
         let wrong = |wrong| OriginError::Unusable { base: base.to_owned(), wrong };
         let uri: http::Uri = base.trim().parse().map_err(|_| wrong("it is no URL"))?;
-        match uri.scheme_str() {
-            Some("http") => {}
-            Some("https") => {
-                return Err(wrong("gates work on bytes and speak no TLS; point it behind the TLS proxy"));
-            }
-            _ => return Err(wrong("it doesn't begin with `http://`")),
-        }
+        let tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(wrong("it begins with neither `http://` nor `https://`")),
+        };
         if uri.query().is_some() {
             return Err(wrong("it has a query"));
         }
@@ -71,16 +92,24 @@ impl Origin {
             return Err(wrong("it has a user; put credentials into the owner's headers"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
-        let port = authority.port_u16().unwrap_or(80);
+        let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
         let unresolved = |source| OriginError::Unresolved { base: base.to_owned(), source };
-        let addresses: Vec<_> = tokio::net::lookup_host((host, port)).await.map_err(unresolved)?.collect();
+        let addresses: Vec<_> =
+            tokio::net::lookup_host((host.as_str(), port)).await.map_err(unresolved)?.collect();
         let none = || unresolved(io::Error::new(io::ErrorKind::NotFound, "it has no address"));
         let address = reachable(&addresses).await.ok_or_else(none)?;
         let prefix = uri.path().trim_end_matches('/').to_owned();
-        Ok(Self { authority: authority.to_string(), prefix, address })
+        let tunnel = if tls {
+            let opened = Tunnel::open(address, &host, trust).await;
+            Some(Arc::new(opened.map_err(|source| OriginError::Tls { base: base.to_owned(), source })?))
+        } else {
+            None
+        };
+        let address = tunnel.as_ref().map_or(address, |tunnel| tunnel.address());
+        Ok(Self { authority: authority.to_string(), prefix, address, tunnel })
     }
 
-    /// The address.
+    /// The address that speaks HTTP in the clear: the service's, or that of the tunnel to it.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -92,6 +121,12 @@ impl Origin {
         &self.authority
     }
 
+    /// `http` or `https`.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        if self.tunnel.is_some() { "https" } else { "http" }
+    }
+
     /// A path below the URL's own.
     #[must_use]
     pub fn path(&self, path: &str) -> String {
@@ -101,7 +136,7 @@ impl Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "http://{}{}", self.authority, self.prefix)
+        write!(out, "{}://{}{}", self.scheme(), self.authority, self.prefix)
     }
 }
 
@@ -125,10 +160,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_plain_http_url_is_refused_with_what_is_wrong() {
+    async fn what_is_no_http_url_is_refused_with_what_is_wrong() {
         for (base, wrong) in [
-            ("https://127.0.0.1", "TLS"),
-            ("127.0.0.1:80", "begin with"),
+            ("ftp://127.0.0.1", "begins with"),
+            ("127.0.0.1:80", "begins with"),
             ("http://a@127.0.0.1", "user"),
             ("http://127.0.0.1/?a=b", "query"),
             ("not a url", "no URL"),

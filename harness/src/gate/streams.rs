@@ -172,7 +172,7 @@ pub(super) fn head(request: &Prepared, origin: &Origin) -> Result<Request<()>, U
     let authority = host.map_or(origin.authority(), |(_, value)| value);
     let mut head = Request::builder()
         .method(request.method.as_str())
-        .uri(format!("http://{authority}{}", origin.path(&request.path)))
+        .uri(format!("{}://{authority}{}", origin.scheme(), origin.path(&request.path)))
         .body(())
         .map_err(|error| Unsendable(format!("`{} {}`: {error}", request.method, request.path)))?;
     for (name, value) in &request.headers {

@@ -28,7 +28,8 @@ pub struct Leash(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     mark: String,
-    watchdog: Mutex<Child>,
+    /// None where nothing is ever held.
+    watchdog: Option<Mutex<Child>>,
     orders: Mutex<Option<ChildStdin>>,
 }
 
@@ -54,10 +55,20 @@ impl Leash {
         let leash = Self(Arc::new(Inner {
             mark: uuid::Uuid::new_v4().simple().to_string(),
             orders: Mutex::new(child.stdin.take()),
-            watchdog: Mutex::new(child),
+            watchdog: Some(Mutex::new(child)),
         }));
         leash.order(&Order::Mark(leash.0.mark.clone()))?;
         Ok(leash)
+    }
+
+    /// A leash without a watchdog, for runs that start nothing. What is held all the same dies with its handle only.
+    #[must_use]
+    pub fn idle() -> Self {
+        Self(Arc::new(Inner {
+            mark: uuid::Uuid::new_v4().simple().to_string(),
+            orders: Mutex::new(None),
+            watchdog: None,
+        }))
     }
 
     /// Starts a child in a process group of its own and holds that group.
@@ -121,13 +132,17 @@ impl Leash {
         drop(self.order(&Order::Release(held)));
     }
 
-    /// The watchdog's process id.
+    /// The watchdog's process id; none where there is no watchdog.
     #[must_use]
-    pub fn watchdog_id(&self) -> u32 {
-        self.0.watchdog.lock().unwrap_or_else(PoisonError::into_inner).id()
+    pub fn watchdog_id(&self) -> Option<u32> {
+        let watchdog = self.0.watchdog.as_ref()?;
+        Some(watchdog.lock().unwrap_or_else(PoisonError::into_inner).id())
     }
 
     fn order(&self, order: &Order) -> Result<(), LeashError> {
+        if self.0.watchdog.is_none() {
+            return Ok(());
+        }
         let gone = |cause| LeashError::Gone { cause };
         let mut line = serde_json::to_vec(order).map_err(|error| gone(io::Error::other(error)))?;
         line.push(b'\n');
@@ -141,7 +156,9 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // The end of its input is the watchdog's order to clean up; it has deadlines of its own, so this returns.
         drop(self.orders.get_mut().unwrap_or_else(PoisonError::into_inner).take());
-        drop(self.watchdog.get_mut().unwrap_or_else(PoisonError::into_inner).wait());
+        if let Some(watchdog) = &mut self.watchdog {
+            drop(watchdog.get_mut().unwrap_or_else(PoisonError::into_inner).wait());
+        }
     }
 }
 

@@ -197,6 +197,8 @@ pub enum Capability {
     Schedule,
     /// The service asks the provider about unknown outcomes on its own.
     Reconciler,
+    /// The payload is sent as JSON (`"{payload}"` in the body of `[target.submit]`), and not as a text within it.
+    JsonPayload,
 }
 
 /// What the double does with the calls that a rule matches. Rules take calls in the order of their arrival.
@@ -684,7 +686,7 @@ pub struct Witnesses {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Read,
         Self::Attempts,
         Self::Cancel,
@@ -705,6 +707,7 @@ impl Capability {
         Self::Batch,
         Self::Schedule,
         Self::Reconciler,
+        Self::JsonPayload,
     ];
 
     /// The capability as files spell it.
@@ -731,6 +734,7 @@ impl Capability {
             Self::Batch => "batch",
             Self::Schedule => "schedule",
             Self::Reconciler => "reconciler",
+            Self::JsonPayload => "json-payload",
         }
     }
 }

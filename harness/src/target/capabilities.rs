@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::TargetFile;
 use crate::scenario::Capability;
 
@@ -32,6 +34,7 @@ impl TargetFile {
             (Capability::Replicas, target.base.len() > 1 || command.is_some_and(|command| command.replicas)),
             (Capability::Database, target.database.is_some()),
             (Capability::Owners, self.owner.len() > 1),
+            (Capability::JsonPayload, target.submit.json.as_ref().is_some_and(holds_payload)),
         ];
         let mut all: BTreeSet<_> =
             shown.into_iter().filter(|(_, shown)| *shown).map(|(one, _)| one).collect();
@@ -45,5 +48,15 @@ impl TargetFile {
     pub fn counts_effects(&self) -> bool {
         let told = self.target.read.as_ref().is_some_and(|read| read.reads.contains_key("effects"));
         told || self.target.effects.is_some()
+    }
+}
+
+/// Whether the payload stands somewhere as a value of its own.
+fn holds_payload(json: &Value) -> bool {
+    match json {
+        Value::String(text) => text == "{payload}",
+        Value::Array(elements) => elements.iter().any(holds_payload),
+        Value::Object(members) => members.values().any(holds_payload),
+        _ => false,
     }
 }

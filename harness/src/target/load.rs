@@ -24,6 +24,9 @@ pub fn load_file(path: &Path) -> Result<TargetFile, Fault> {
         let folder = command.folder.take().map(|folder| beside.join(folder).display().to_string());
         command.folder = folder.filter(|folder| !folder.is_empty());
     }
+    if let (Some(ca), Some(beside)) = (&mut file.target.ca, path.parent()) {
+        *ca = beside.join(&*ca).display().to_string();
+    }
     Ok(file)
 }
 

@@ -29,7 +29,7 @@ pub use promises::{
     Form, InFlight, Key, Mismatch, Missing, OnFlight, OnMismatch, OnMissing, OnReplay, Promises, Refusals,
     Replay, Retention, Scope,
 };
-pub use read::{known_state, read_answer, state_of};
+pub use read::{known_state, read_answer, state_of, unread_answer};
 pub use render::{Rendered, overlay, render};
 pub use schema::schema;
 pub use values::Values;

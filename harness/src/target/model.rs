@@ -1,19 +1,22 @@
 //! The target file: how to speak to the service under test. Scenarios never mention URLs.
 //!
 //! Texts may hold placeholders in braces. Of the environment: `${NAME}` and `${NAME:-default}`, replaced when the file
-//! is read. Of a request: `{key}`, `{payload}`, `{job}`, `{attempt}`, `{provider}`, `{outcome}`, `{evidence}`,
+//! is read. Of a request: `{key}`, `{payload}`, `{payload.text}`, `{job}`, `{attempt}`, `{provider}`, `{outcome}`, `{evidence}`,
 //! `{version}`, `{accept_unknown}`, `{callback}`, `{run_at}`, `{trace}`. Of the command: `{onejob}` (this program),
 //! `{port}` (a free one for each process; in `base` too), `{database.url}`, `{provider.NAME.url}`, `{settings.NAME}`,
 //! `{owner.NAME.token}`, `{failover.contract}`, `{failover.providers}`, `{failover.attestations}`, `{failover.trust}`,
 //! `{defects}`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Hidden, Promises};
-use crate::scenario::{Capability, Span};
+use crate::{
+    gate::{Protocol, Trust},
+    scenario::{Capability, Span},
+};
 
 /// A target file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +61,10 @@ pub struct Target {
     /// How HTTP is spoken.
     #[serde(default)]
     pub http: Http,
+    /// A file of certificates (PEM) that count as authorities for `https` addresses, relative to the target file; the
+    /// system's own without it.
+    #[serde(default)]
+    pub ca: Option<String>,
     /// When the service counts as ready.
     #[serde(default)]
     pub ready: Option<Ready>,
@@ -190,6 +197,13 @@ pub struct Command {
     /// Prepares an empty database, run once; no shell.
     #[serde(default)]
     pub migrate: Vec<String>,
+    /// Stops what `start` started, where SIGTERM to its processes doesn't: `docker compose down`. It follows a kill too, to
+    /// take away what is left. No shell.
+    #[serde(default)]
+    pub stop: Vec<String>,
+    /// Kills it at once, where SIGKILL to its processes doesn't: `docker compose kill`. No shell.
+    #[serde(default)]
+    pub kill: Vec<String>,
     /// Whether several may run over one database.
     #[serde(default)]
     pub replicas: bool,
@@ -331,6 +345,15 @@ fn plain() -> String {
 
 fn primary() -> Vec<String> {
     vec!["primary".to_owned()]
+}
+
+impl Target {
+    /// Whom to trust where addresses begin with `https`, and what is spoken there.
+    #[must_use]
+    pub fn trust(&self) -> Trust {
+        let protocol = if self.http == Http::H2 { Protocol::H2 } else { Protocol::H1 };
+        Trust { ca: self.ca.as_ref().map(PathBuf::from), protocol }
+    }
 }
 
 impl Operation {

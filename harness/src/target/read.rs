@@ -61,6 +61,13 @@ pub fn read_answer(
     Ok(answer)
 }
 
+/// An answer of which nothing was read but what every answer has.
+#[must_use]
+pub fn unread_answer(status: u16, headers: &[(String, String)], body: &[u8]) -> Answer {
+    let body = cut(&String::from_utf8_lossy(body));
+    Answer { status, headers: lower(headers), body, ..Answer::default() }
+}
+
 /// The status that the body tells, where the file says that it does: a batch tells one for each of its jobs.
 fn told_status(operation: &Operation, parsed: Option<&Value>) -> Option<u16> {
     let Ok(Locator::Pointer(pointer)) = Locator::parse(operation.reads.get("status")?) else { return None };

@@ -9,9 +9,10 @@ use serde_json::Value;
 pub struct Values(BTreeMap<String, Value>);
 
 /// Placeholders that requests may hold.
-pub(super) const OF_REQUESTS: [&str; 15] = [
+pub(super) const OF_REQUESTS: [&str; 16] = [
     "key",
     "payload",
+    "payload.text",
     "job",
     "attempt",
     "provider",

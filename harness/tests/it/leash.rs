@@ -105,7 +105,7 @@ fn the_watchdog_survives_every_signal_it_can_and_folders_go_at_the_end() {
     std::fs::create_dir_all(folder.join("deep/down")).expect("made");
     leash.hold_dir(&folder).expect("held");
     for name in ["-INT", "-TERM", "-HUP", "-QUIT"] {
-        signal(name, leash.watchdog_id());
+        signal(name, leash.watchdog_id().expect("a watchdog"));
     }
     leash.hold_group(u32::MAX).expect("it still takes orders, and senseless ones don't hurt");
     drop(leash);
@@ -115,7 +115,7 @@ fn the_watchdog_survives_every_signal_it_can_and_folders_go_at_the_end() {
 #[test]
 fn a_watchdog_that_is_gone_is_an_error_and_no_silence() {
     let leash = leash();
-    signal("-KILL", leash.watchdog_id());
+    signal("-KILL", leash.watchdog_id().expect("a watchdog"));
     let deadline = Instant::now() + Duration::from_secs(20);
     // The pipe breaks when the kernel has got to it.
     while leash.hold_dir(Path::new("/tmp/onejob-none")).is_ok() {

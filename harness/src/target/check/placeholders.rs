@@ -57,7 +57,12 @@ fn command(file: &TargetFile, findings: &mut Findings) {
     let with_token = file.owner.iter().filter(|owner| owner.token.is_some());
     there.extend(with_token.map(|owner| format!("owner.{}.token", owner.name)));
     let there: Vec<_> = there.iter().map(String::as_str).collect();
-    for (key, arguments) in [("start", &command.start), ("migrate", &command.migrate)] {
+    for (key, arguments) in [
+        ("start", &command.start),
+        ("migrate", &command.migrate),
+        ("stop", &command.stop),
+        ("kill", &command.kill),
+    ] {
         for (index, argument) in arguments.iter().enumerate() {
             if key == "start" && argument == "{defects}" {
                 continue;
@@ -92,7 +97,8 @@ fn sends(file: &TargetFile, findings: &mut Findings) {
         let texts = operation.headers.values().chain([&operation.request, &json]);
         let all: Vec<_> = texts.flat_map(|text| names(text)).collect();
         for (placeholder, what) in [("key", "the idempotency key"), ("payload", "the payload")] {
-            if !all.contains(&placeholder) {
+            let text = format!("{placeholder}.text");
+            if !all.contains(&placeholder) && !all.contains(&text.as_str()) {
                 let message = format!("[target.{name}] never sends {what}");
                 let help = format!(
                     "put `{{{placeholder}}}` where the service expects it: a header, or a member of `json`"
