@@ -3,14 +3,16 @@
 //! `cargo run --release -p onejob-contracts --example overhead [SAMPLES]`. Exits with 1 below 2,000 samples a second or
 //! when memory grows.
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use onejob_contracts::contract;
 use onejob_contracts::dialect::Catalogue;
 use onejob_contracts::provider::load_providers;
-use onejob_contracts::run::{CheckOptions, Silent, check};
+use onejob_contracts::run::{CheckOptions, Progress, SampleResult, check};
 use onejob_contracts::transport::Http;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -37,11 +39,37 @@ pass_rate = 0.9
 
 const BODY: &str = r#"{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"{\"vendor\":\"ACME\",\"total_cents\":1250,\"due\":\"2026-03-01\"}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":20,"total_tokens":30}}"#;
 
+/// Samples after which connections, caches and the allocator have taken what they take once.
+const SETTLED: u32 = 2_000;
+/// What memory may grow by from there to the end.
+const GROWTH_KIB: u64 = 4 * 1024;
+/// Samples a second, at least.
+const RATE: f64 = 2_000.0;
+
 #[tokio::main]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let samples: u32 = std::env::args().nth(1).map_or(Ok(20_000), |text| text.parse())?;
+    if samples < 2 * SETTLED {
+        return Err(format!("at least {} samples, or nothing can be said about memory", 2 * SETTLED).into());
+    }
     let folder = std::env::temp_dir().join(format!("onejob-overhead-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
+    let measured = measure(&folder, samples).await;
+    std::fs::remove_dir_all(&folder)?;
+    let (rate, memory) = measured?;
+    let [start, middle, end] = memory.map(|at| at.load(Ordering::Relaxed));
+    let cores = std::thread::available_parallelism()?;
+    println!(
+        "{samples} samples on {cores} cores: {rate:.0} a second, each with schema, expectation and CEL rule"
+    );
+    println!("resident memory in KiB: {start} after {SETTLED} samples, {middle} half-way, {end} at the end");
+    let (fast, flat) = (rate >= RATE, end <= start + GROWTH_KIB);
+    println!("rate {}, memory {}", if fast { "ok" } else { "too low" }, if flat { "flat" } else { "grows" });
+    Ok(if fast && flat { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Samples a second, and memory at the start, in the middle and at the end.
+async fn measure(folder: &Path, samples: u32) -> Result<(f64, [AtomicU64; 3]), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
     tokio::spawn(async move {
@@ -49,38 +77,38 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
             tokio::spawn(serve(stream));
         }
     });
-    let providers = folder.join("providers.toml");
-    std::fs::write(
-        &providers,
-        format!("[provider.p]\ndialect = \"openai-chat\"\nbase_url = \"{url}\"\nmodel = \"m\"\n"),
-    )?;
-    let mut memory = Vec::new();
-    let mut rate = 0.0;
-    for count in [samples / 10, samples] {
-        let path = folder.join("contract.toml");
-        std::fs::write(&path, CONTRACT.replace("SAMPLES", &count.to_string()))?;
-        let contract = contract::load(&path)?;
-        let provider = load_providers(&providers)?.remove("p").ok_or("no provider")?;
-        let dialect = Catalogue::embedded()?.get(&provider.dialect)?;
-        let started = Instant::now();
-        let http = Arc::new(Http::keeping_connections(None)?);
-        let report = check(&contract, &provider, &dialect, http, CheckOptions::default(), &Silent).await?;
-        rate = f64::from(count) / started.elapsed().as_secs_f64();
-        memory.push(resident_kib().unwrap_or(0));
-        println!(
-            "{count} samples: {rate:.0} a second, {} KiB resident, {}",
-            memory[memory.len() - 1],
-            report.verdict
-        );
+    let (providers, path) = (folder.join("providers.toml"), folder.join("contract.toml"));
+    let entry = format!("[provider.p]\ndialect = \"openai-chat\"\nbase_url = \"{url}\"\nmodel = \"m\"\n");
+    std::fs::write(&providers, entry)?;
+    std::fs::write(&path, CONTRACT.replace("SAMPLES", &samples.to_string()))?;
+    let contract = contract::load(&path)?;
+    let provider = load_providers(&providers)?.remove("p").ok_or("no provider")?;
+    let dialect = Catalogue::embedded()?.get(&provider.dialect)?;
+    let watch = Watch { samples, done: AtomicU32::new(0), memory: [const { AtomicU64::new(0) }; 3] };
+    let http = Arc::new(Http::keeping_connections(None)?);
+    let started = Instant::now();
+    let report = check(&contract, &provider, &dialect, http, CheckOptions::default(), &watch).await?;
+    let rate = f64::from(samples) / started.elapsed().as_secs_f64();
+    if !report.verdict.is_pass() || report.figures.passed != samples {
+        return Err(format!("{}: {}", report.verdict, report.reason).into());
     }
-    std::fs::remove_dir_all(&folder)?;
-    let flat = memory[1] < memory[0] + 8 * 1024;
-    println!(
-        "rate {}, memory {}",
-        if rate >= 2_000.0 { "ok" } else { "too low" },
-        if flat { "flat" } else { "grows" }
-    );
-    Ok(if rate >= 2_000.0 && flat { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok((rate, watch.memory))
+}
+
+/// Looks at memory three times.
+struct Watch {
+    samples: u32,
+    done: AtomicU32,
+    memory: [AtomicU64; 3],
+}
+
+impl Progress for Watch {
+    fn sample(&self, _result: &SampleResult) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(at) = [SETTLED, self.samples / 2, self.samples].iter().position(|at| *at == done) {
+            self.memory[at].store(resident_kib().unwrap_or(0), Ordering::Relaxed);
+        }
+    }
 }
 
 fn resident_kib() -> Option<u64> {

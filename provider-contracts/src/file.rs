@@ -1,6 +1,7 @@
 //! Reading the user's files, and saying where one is wrong.
 
 use std::fmt;
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
@@ -49,10 +50,19 @@ impl fmt::Display for Excerpt {
         let margin = " ".repeat(number.len());
         writeln!(f, "{margin}--> {}:{}:{}", self.file, self.line, self.column)?;
         writeln!(f, "{margin} |")?;
-        writeln!(f, "{number} | {}", self.text)?;
-        write!(f, "{margin} | {}{}", " ".repeat(self.column - 1), "^".repeat(self.width))
+        // A line may be a whole file: what is around the place is shown.
+        let skipped = (self.column - 1).saturating_sub(SHOWN / 2);
+        let shown: String = self.text.chars().skip(skipped).take(SHOWN).collect();
+        let (before, after) = (skipped > 0, self.text.chars().nth(skipped + SHOWN).is_some());
+        let (head, tail) = (if before { "… " } else { "" }, if after { " …" } else { "" });
+        writeln!(f, "{number} | {head}{shown}{tail}")?;
+        let indent = self.column - 1 - skipped + if before { 2 } else { 0 };
+        write!(f, "{margin} | {}{}", " ".repeat(indent), "^".repeat(self.width.min(SHOWN)))
     }
 }
+
+/// Characters of a line that are shown.
+const SHOWN: usize = 160;
 
 /// A file of the user's can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,12 +123,32 @@ impl FileError {
         } else {
             "the file must be valid JSON"
         };
+        let help = if text.starts_with('\u{feff}') {
+            "the file begins with a byte order mark, which JSON does not have: save it as UTF-8 without one"
+        } else {
+            help
+        };
         Self::invalid(Excerpt::of(file, text, at..at + 1), error.to_string(), help)
     }
 }
 
-/// The text of a file.
+/// No file that a person writes is longer.
+const LONGEST: u64 = 256 << 20;
+
+/// The text of a file that a person wrote. What has no end, as a device has none, is not read to it.
 pub(crate) fn read_text(path: &Path) -> Result<String, FileError> {
+    let failed = |error| FileError::read(path, &error);
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(LONGEST + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > LONGEST {
+        return Err(failed(std::io::Error::other(format!("it is longer than {} MiB", LONGEST >> 20))));
+    }
+    Ok(text)
+}
+
+/// The text of a recording, however long the run was.
+pub(crate) fn read_recording(path: &Path) -> Result<String, FileError> {
     std::fs::read_to_string(path).map_err(|error| FileError::read(path, &error))
 }
 
@@ -146,6 +176,16 @@ mod tests {
     fn an_excerpt_counts_characters_and_never_splits_one() {
         let excerpt = Excerpt::of("c.toml", "ä = ö", 5..6);
         assert_eq!((excerpt.column, excerpt.width), (5, 1));
+    }
+
+    #[test]
+    fn of_an_endless_line_the_place_is_shown() {
+        let text = format!("{}bad{}", "a".repeat(1_000_000), "b".repeat(1_000_000));
+        let shown = Excerpt::of("c.jsonl", &text, 1_000_000..1_000_003).to_string();
+        assert!(shown.len() < 1000, "{}", shown.len());
+        let lines: Vec<&str> = shown.lines().collect();
+        let at = lines[3].find('^').unwrap();
+        assert_eq!(lines[2].chars().skip(at).take(3).collect::<String>(), "bad");
     }
 
     #[test]

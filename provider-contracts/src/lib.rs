@@ -9,6 +9,7 @@
 //! dialects ─────────────┴─────────────┴─ providers ─┴─ cassettes ┘
 //! ```
 pub mod answer;
+pub mod attempt;
 pub mod attest;
 #[cfg(feature = "cli")]
 pub mod cli;

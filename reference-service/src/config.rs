@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::domain::RetryPolicy;
-use crate::{Defect, Error, Failover};
+use crate::{Contracts, Defect, Error, Failover};
 
 /// What one process of the service does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -136,6 +136,9 @@ pub struct Config {
     pub tokens: Vec<Token>,
     /// In the order in which a job that names none uses them.
     pub providers: Vec<Provider>,
+    /// What jobs need from a model, and how each provider is asked; without it every provider is asked in the service's
+    /// own format.
+    pub contracts: Option<Contracts>,
     /// What lets a job go on at the next provider of its chain by itself; without it none ever does.
     pub failover: Option<Failover>,
     /// Deadline of one attempt, counted from the call.
@@ -201,6 +204,7 @@ impl Default for Config {
             role: Role::All,
             tokens: Vec::new(),
             providers: Vec::new(),
+            contracts: None,
             failover: None,
             attempt_timeout: Duration::from_secs(2),
             late_answers: Duration::from_mins(1),
@@ -282,7 +286,7 @@ impl Config {
                 ));
             }
         }
-        if self.failover.as_ref().is_some_and(|files| files.contracts.is_empty()) {
+        if self.failover.is_some() && self.contracts.as_ref().is_none_or(|files| files.by_kind.is_empty()) {
             return wrong(
                 "failover is on and no contract is given, so that no job could ever move".to_owned(),
             );

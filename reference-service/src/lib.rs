@@ -33,6 +33,7 @@
 
 mod api;
 mod config;
+mod contracts;
 mod defect;
 pub mod domain;
 mod error;
@@ -50,6 +51,7 @@ mod store;
 mod worker;
 
 pub use config::{Config, Principal, Profile, Provider, Retention, Role, Token};
+pub use contracts::Contracts;
 pub use defect::{Defect, Family};
 pub use error::Error;
 pub use failover::Failover;

@@ -65,6 +65,8 @@ pub(crate) enum Occasion {
     DatabaseTrouble,
     /// Somebody asked whether a job may move to another provider.
     FailoverAsked,
+    /// A job that had moved was not to be sent after all.
+    TurnedAway,
     /// The database is reached through a pooler.
     Pooled,
     /// The process was asked to end.
@@ -110,6 +112,7 @@ impl Defect {
             Self::FailoverUngated | Self::AttestationCached | Self::AttestationByName => {
                 &[Occasion::FailoverAsked]
             }
+            Self::PermitKept => &[Occasion::TurnedAway],
             Self::ShutdownAbandons => &[Occasion::Drain],
             // Found by comparison alone.
             Self::MismatchIgnored

@@ -123,6 +123,8 @@ pub(crate) struct Rules {
     pub(crate) repeat_effect_on_conflict: bool,
     /// Whether a job may move to another provider on its own.
     pub(crate) may_move: fn(&Question<'_>) -> Result<Permit, Refusal>,
+    /// Whether that is asked again before the job is sent there.
+    pub(crate) asks_again: bool,
     /// By which time that is decided; the argument is when the attestations were read.
     pub(crate) time_of_question: fn(Timestamp) -> Timestamp,
     /// Whether a commit is on the database's disk before anybody is told of it.
@@ -174,6 +176,7 @@ impl Rules {
             resends: 0,
             repeat_effect_on_conflict: false,
             may_move: may_fail_over,
+            asks_again: true,
             time_of_question: |_| Timestamp::now(),
             waits_for_commits: true,
             heeds_pooler: true,

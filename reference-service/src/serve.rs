@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::api::{App, listen, router};
+use crate::contracts::{Askers, Known};
 use crate::failover::Gate;
 use crate::metrics::Metrics;
 use crate::provider::ProviderClient;
@@ -22,7 +23,7 @@ use crate::{Config, Error};
 ///
 /// `ready` gets the address as soon as requests are accepted.
 pub async fn serve(
-    config: Config,
+    mut config: Config,
     ready: oneshot::Sender<SocketAddr>,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), Error> {
@@ -40,7 +41,14 @@ pub async fn serve(
         rules.reach = Reach::open(path).map_err(unwritable)?;
     }
     let rules = Arc::new(rules);
-    let gate = Gate::open(&config, Arc::clone(&rules))?;
+    let known = Known::read(&config)?;
+    // Only who calls needs the keys.
+    let askers = if config.role.works() { Askers::of(&known)? } else { Askers::default() };
+    let gate = Gate::open(&config, &known, Arc::clone(&rules))?;
+    for provider in config.providers.iter_mut().filter(|provider| known.is_foreign(&provider.name)) {
+        // A model's API is not asked about a call in the words of the service's own format.
+        provider.max_latency = None;
+    }
     let config = Arc::new(config);
     prepare(Arc::clone(&config)).await?;
     let api_store = Store::for_requests(&config, Arc::clone(&rules))?;
@@ -60,7 +68,7 @@ pub async fn serve(
         worker_store = Some(store.clone());
         crew.spawn(work(Shop {
             store,
-            client: ProviderClient::new(&config.providers)?,
+            client: ProviderClient::new(&config.providers, askers)?,
             config: Arc::clone(&config),
             metrics: Arc::clone(&metrics),
             stop: stop.clone(),

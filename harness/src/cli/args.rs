@@ -348,21 +348,21 @@ pub struct ServeArgs {
     /// A provider, `NAME=URL`, in the order of the chain (repeatable)
     #[arg(long, value_name = "NAME=URL")]
     pub provider: Vec<String>,
-    /// A contract that jobs of a kind may move to another provider under, `KIND=FILE` (repeatable); none moves without
-    #[arg(
-        long,
-        value_name = "KIND=FILE",
-        requires_all = ["contract_providers", "attestations", "trust"],
-    )]
+    /// The contract of jobs of a kind, `KIND=FILE` (repeatable): how a model is asked, what its answer must be, and when
+    /// a job may move to another provider
+    #[arg(long, value_name = "KIND=FILE", requires = "contract_providers")]
     pub contract: Vec<String>,
-    /// The providers file that the contracts were checked with
+    /// The providers file that the contracts were checked with; one that speaks another dialect than `plain` is asked in it
     #[arg(long, value_name = "FILE", requires = "contract")]
     pub contract_providers: Option<PathBuf>,
-    /// The folder of attestations; looked at before every move
+    /// A folder with dialects of your own
     #[arg(long, value_name = "DIR", requires = "contract")]
+    pub dialects: Option<PathBuf>,
+    /// The folder of attestations; looked at before every move, and no job moves without
+    #[arg(long, value_name = "DIR", requires_all = ["contract", "trust"])]
     pub attestations: Option<PathBuf>,
     /// Public keys (PEM) whose signatures on attestations count
-    #[arg(long, value_name = "FILE", requires = "contract")]
+    #[arg(long, value_name = "FILE", requires = "attestations")]
     pub trust: Option<PathBuf>,
     /// When an attempt that is out counts as unknown
     #[arg(long, default_value = "2s", value_name = "DURATION")]

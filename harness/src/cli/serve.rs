@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use onejob_reference::{
-    Config, Defect, Error, Failover, Principal, Profile, Provider, Retention, Role, Token,
+    Config, Contracts, Defect, Error, Failover, Principal, Profile, Provider, Retention, Role, Token,
 };
 use onejob_reports::exit::ExitCode;
 
@@ -87,7 +87,8 @@ fn config(args: &ServeArgs) -> Result<Config, Fault> {
         },
         tokens,
         providers,
-        failover: failover(args)?,
+        contracts: contracts(args)?,
+        failover: failover(args),
         attempt_timeout: args.attempt_timeout.0,
         late_answers: args.late_answers.0,
         lease: args.lease.0,
@@ -112,22 +113,22 @@ fn config(args: &ServeArgs) -> Result<Config, Fault> {
     })
 }
 
-/// What lets jobs move, where a contract is given.
-fn failover(args: &ServeArgs) -> Result<Option<Failover>, Fault> {
-    let (Some(providers), Some(attestations), Some(trust)) =
-        (&args.contract_providers, &args.attestations, &args.trust)
-    else {
-        return Ok(None);
-    };
+/// What jobs need from a model, where a contract is given.
+fn contracts(args: &ServeArgs) -> Result<Option<Contracts>, Fault> {
+    let Some(providers) = &args.contract_providers else { return Ok(None) };
     let contracts = args.contract.iter().map(|text| {
         pair("--contract", text).map(|(kind, file)| (kind.to_owned(), std::path::PathBuf::from(file)))
     });
-    Ok(Some(Failover {
-        contracts: contracts.collect::<Result<_, _>>()?,
+    Ok(Some(Contracts {
+        by_kind: contracts.collect::<Result<_, _>>()?,
         providers: providers.clone(),
-        attestations: attestations.clone(),
-        trust: trust.clone(),
+        dialects: args.dialects.clone(),
     }))
+}
+
+/// What lets jobs move, where there are attestations.
+fn failover(args: &ServeArgs) -> Option<Failover> {
+    Some(Failover { attestations: args.attestations.clone()?, trust: args.trust.clone()? })
 }
 
 /// Splits `NAME=VALUE`. The value may be a secret, so it is never repeated in an error.

@@ -141,6 +141,9 @@ catalogue! {
     CassetteDamaged OJ7010 Usage "a cassette is damaged";
     CassetteMissing OJ7011 Usage "a cassette has no recording of a call";
     CassetteChanged OJ7012 Usage "a request is not the recorded one";
+    CassetteExists OJ7013 Usage "a cassette exists already";
+    CassetteUnwritable OJ7014 Usage "a cassette can't be written";
+    CassetteInUse OJ7015 Usage "another run is recording into the cassette";
     ContractClient OJ7020 Infrastructure "the HTTP client can't be made";
     ContractKeyUnset OJ7021 Usage "a provider's key is not set";
     ContractNoBedrock OJ7022 Usage "this build can't sign requests";
@@ -149,6 +152,7 @@ catalogue! {
     AttestationVerdict OJ7032 Usage "this verdict can't be attested";
     AttestationModel OJ7033 Usage "the answers were produced by another model";
     AttestationStale OJ7034 Usage "something changed since the check";
+    AttestationName OJ7035 Usage "a provider's name can't be part of a file's name";
     ContractProvider OJ7040 Usage "there is no such provider";
     ContractSame OJ7041 Usage "primary and fallback are the same";
     ContractReport OJ7042 Usage "the result is about something else";

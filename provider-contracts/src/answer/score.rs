@@ -1,5 +1,7 @@
 //! The verdict on one answer.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -11,12 +13,14 @@ use crate::contract::{Case, Contract, Expectation, ExtraKeys};
 use crate::dialect::{Dialect, FinishClass, Selector};
 use crate::rule::RuleOutcome;
 use crate::schema::Checker;
+use crate::tokenizer::estimate;
 use crate::verdict::{Code, Note, Verdict};
 
 /// A contract, made ready to judge answers.
 pub struct Judge<'a> {
-    contract: &'a Contract,
+    contract: Cow<'a, Contract>,
     checker: Option<Checker>,
+    schema_tokens: u64,
 }
 
 /// Facts about a call that rules may read as `meta`.
@@ -64,14 +68,40 @@ impl Judgement {
     }
 }
 
+impl Judge<'static> {
+    /// The same for somebody who keeps it.
+    ///
+    /// # Errors
+    /// What is wrong with the schema.
+    pub fn owning(contract: Contract) -> Result<Self, String> {
+        Self::of(Cow::Owned(contract))
+    }
+
+    /// The contract that it judges by.
+    #[must_use]
+    pub fn contract(&self) -> &Contract {
+        &self.contract
+    }
+}
+
 impl<'a> Judge<'a> {
     /// Compiles the contract's schema.
     ///
     /// # Errors
     /// What is wrong with the schema.
     pub fn new(contract: &'a Contract) -> Result<Self, String> {
+        Self::of(Cow::Borrowed(contract))
+    }
+
+    fn of(contract: Cow<'a, Contract>) -> Result<Self, String> {
         let checker = contract.schema.as_ref().map(Checker::new).transpose()?;
-        Ok(Self { contract, checker })
+        let schema_tokens = contract.schema.as_ref().map_or(0, |schema| estimate(&schema.to_string()));
+        Ok(Self { contract, checker, schema_tokens })
+    }
+
+    /// What the contract's schema adds to a prompt, about.
+    pub(crate) fn schema_tokens(&self) -> u64 {
+        self.schema_tokens
     }
 
     /// Judges an answer to `case`. `primary` is what the primary answered, where that is known.

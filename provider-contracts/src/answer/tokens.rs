@@ -20,6 +20,17 @@ pub struct TokenExpectation {
     pub max_output: Option<u64>,
 }
 
+impl TokenExpectation {
+    /// The most prompt tokens that the provider may count before it is found out.
+    pub(crate) fn most_input(&self) -> u64 {
+        let counted = float(self.prompt.unwrap_or(0)) * self.factor.max(1.0);
+        // A factor from a file may be anything; beyond this no budget fits.
+        let counted =
+            if counted < float(u64::MAX) { format!("{:.0}", counted.ceil()) } else { String::new() };
+        counted.parse().unwrap_or(u64::from(u32::MAX)) + self.overhead
+    }
+}
+
 /// Chat formats differ by a few tokens for each message, which is much for a short prompt and nothing for a cut one.
 const SLACK: f64 = 16.0;
 

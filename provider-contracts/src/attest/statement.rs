@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::contract::{Contract, Digests, sha256_hex};
 use crate::parity::{Comparison, FieldParity};
+use crate::provider::is_plain_name;
 use crate::run::{Figures, ProviderFacts};
 use crate::statistics::lower_bound;
 
@@ -72,6 +73,9 @@ pub enum StatementError {
     /// The contract changed since.
     #[error("OJ7034: {0} changed since the check: check again")]
     Changed(String),
+    /// The attestation's file is called by it.
+    #[error("OJ7035: `{0}` is no name for a provider, and the attestation's file would be called by it")]
+    Name(String),
     /// The statement is not one of these.
     #[error("not an attestation of this kind: {0}")]
     Shape(String),
@@ -93,6 +97,11 @@ pub fn statement(
         });
     }
     let fallback = &comparison.fallback;
+    for name in [&fallback.provider.name, &comparison.primary.provider.name] {
+        if !is_plain_name(name) {
+            return Err(StatementError::Name(name.clone()));
+        }
+    }
     // The verdict is a word in a file that anybody may have edited; the figures have to say the same.
     let (figures, bar) = (&fallback.figures, *contract.spec.thresholds.pass_rate.get_ref());
     let bound = lower_bound(figures.passed, figures.samples).min(figures.lower_bound);

@@ -13,7 +13,7 @@ use super::talk::Lines;
 use crate::contract::lint;
 use crate::provider::static_check;
 use crate::run::{CheckOptions, CheckReport, check, plan};
-use crate::transport::Transport;
+use crate::transport::{RunId, Secrets, Transport};
 
 pub(super) async fn run(
     args: &CheckArgs,
@@ -26,7 +26,7 @@ pub(super) async fn run(
         return dry_run(&read, args, out);
     }
     let (provider, dialect) = read.provider(&args.provider)?;
-    let transport = inputs::transport(&args.tape, provider, &dialect)?;
+    let transport = inputs::transport(&args.tape, provider, &dialect, read.run, talk)?;
     let report = one(&read, &args.provider, transport, &args.tape, talk).await?;
     tell(Found::Check(&report));
     match args.format {
@@ -49,7 +49,9 @@ pub(super) async fn one(
 ) -> Result<CheckReport, CliError> {
     let (provider, dialect) = read.provider(name)?;
     let lines = Lines::default();
-    let options = CheckOptions { per_case: tape.per_case, replayed: tape.replay.is_some() };
+    let replayed = tape.replay.is_some();
+    let run = if replayed { RunId::RECORDED } else { read.run };
+    let options = CheckOptions { per_case: tape.per_case, replayed, run };
     let running = check(&read.contract, provider, &dialect, transport, options, &lines);
     let mut running = std::pin::pin!(running);
     let mut tick = tokio::time::interval(std::time::Duration::from_millis(200));
@@ -82,11 +84,13 @@ fn dry_run(read: &Read, args: &CheckArgs, out: &mut (dyn Write + Send)) -> Resul
     let (mut findings, _) = lint(&read.contract);
     findings.extend(report.findings.iter().cloned());
     let plan = plan(&read.contract, provider, &report);
+    // A body of one's own may carry a secret, and this is printed.
+    let body = report.request.as_ref().map(|request| Secrets::default().redact_document(&request.body));
     let first = read.contract.cases.first().and_then(|case| report.facts.get(&case.name));
     match args.format {
         Format::Json => render::json(
             out,
-            &serde_json::json!({ "plan": plan, "findings": findings, "request": report.request.map(|request| request.body),
+            &serde_json::json!({ "plan": plan, "findings": findings, "request": body,
                 "prompt": first.map(|facts| serde_json::json!({ "rendered": facts.rendered, "tokens": facts.tokens, "exact": facts.exact }))  }),
         )?,
         Format::Text => {
@@ -101,9 +105,9 @@ fn dry_run(read: &Read, args: &CheckArgs, out: &mut (dyn Write + Send)) -> Resul
                     writeln!(out, "rendered by its template:\n{rendered}")?;
                 }
             }
-            if let Some(request) = report.request {
+            if let Some(body) = body {
                 writeln!(out, "the first request:")?;
-                render::json(out, &request.body)?;
+                render::json(out, &body)?;
             }
         }
     }

@@ -10,7 +10,7 @@ use super::{check, inputs, render};
 use crate::file::{FileError, read_text};
 use crate::parity::compare;
 use crate::run::CheckReport;
-use crate::transport::{BoxFuture, CallId, Exchange, Http, Recorder, Replayer, Secrets, Transport};
+use crate::transport::{BoxFuture, CallId, Exchange, Http, Replayer, Secrets, Transport};
 
 pub(super) async fn run(
     args: &CompareArgs,
@@ -24,7 +24,7 @@ pub(super) async fn run(
             "OJ7041: primary and fallback are the same provider: nothing would be proven".to_owned(),
         ));
     }
-    let transport = both(args, &read)?;
+    let transport = both(args, &read, talk)?;
     let primary = match &args.baseline {
         Some(path) => {
             let text = read_text(path)?;
@@ -56,7 +56,11 @@ pub(super) async fn run(
 }
 
 /// One transport for both providers: they share a cassette, and each call names its provider.
-fn both(args: &CompareArgs, read: &inputs::Read) -> Result<Arc<dyn Transport>, CliError> {
+fn both(
+    args: &CompareArgs,
+    read: &inputs::Read,
+    talk: &mut (dyn Write + Send),
+) -> Result<Arc<dyn Transport>, CliError> {
     if let Some(path) = &args.tape.replay {
         return Ok(Arc::new(Replayer::new(path)?));
     }
@@ -68,12 +72,14 @@ fn both(args: &CompareArgs, read: &inputs::Read) -> Result<Arc<dyn Transport>, C
         }
         let (provider, dialect) = read.provider(name)?;
         let http = Http::for_provider(provider, dialect.request.sign.is_some())?;
-        secrets.extend(http.secrets());
+        secrets.extend(http.secrets().clone());
         clients.push((name.clone(), http));
     }
     let switch: Arc<dyn Transport> = Arc::new(Switch(clients));
     Ok(match &args.tape.record {
-        Some(path) => Arc::new(Recorder::new(switch, secrets, path, args.tape.resume)?),
+        Some(path) => {
+            Arc::new(inputs::recorder(switch, secrets.of_run(read.run), path, args.tape.resume, talk)?)
+        }
         None => switch,
     })
 }

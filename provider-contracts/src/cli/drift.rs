@@ -36,7 +36,7 @@ pub(super) async fn run(
             read.contract.name()
         )));
     };
-    let transport = inputs::transport(&args.tape, provider, &dialect)?;
+    let transport = inputs::transport(&args.tape, provider, &dialect, read.run, talk)?;
     let report = check::one(&read, &args.provider, transport, &args.tape, talk).await?;
     render::report(out, &report)?;
     Ok(match drift(&attestation.attested, &report, Timestamp::now()) {

@@ -1,6 +1,7 @@
 //! Reading what a command names.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,13 +10,15 @@ use super::exit::CliError;
 use crate::contract::{self, Contract};
 use crate::dialect::{Catalogue, Dialect};
 use crate::provider::{Provider, load_providers};
-use crate::transport::{Http, Recorder, Replayer, Transport};
+use crate::transport::{Http, Recorder, Replayer, RunId, Secrets, Transport};
 
 /// Everything that was read.
 pub(super) struct Read {
     pub(super) contract: Contract,
     pub(super) providers: BTreeMap<String, Provider>,
     pub(super) catalogue: Catalogue,
+    /// What the calls of this command are known by.
+    pub(super) run: RunId,
     providers_file: PathBuf,
 }
 
@@ -37,7 +40,7 @@ pub(super) fn read(inputs: &Inputs) -> Result<Read, CliError> {
         BTreeMap::new()
     };
     let catalogue = catalogue(inputs.dialects.as_deref())?;
-    Ok(Read { contract, providers, catalogue, providers_file })
+    Ok(Read { contract, providers, catalogue, run: RunId::fresh(), providers_file })
 }
 
 impl Read {
@@ -60,15 +63,38 @@ pub(super) fn transport(
     tape: &TapeArgs,
     provider: &Provider,
     dialect: &Dialect,
+    run: RunId,
+    talk: &mut (dyn Write + Send),
 ) -> Result<Arc<dyn Transport>, CliError> {
     if let Some(path) = &tape.replay {
         return Ok(Arc::new(Replayer::new(path)?));
     }
     let http = Http::for_provider(provider, dialect.request.sign.is_some())?;
-    let secrets = http.secrets();
+    let secrets = http.secrets().clone().of_run(run);
     let http: Arc<dyn Transport> = Arc::new(http);
     Ok(match &tape.record {
-        Some(path) => Arc::new(Recorder::new(http, secrets, path, tape.resume)?),
+        Some(path) => Arc::new(recorder(http, secrets, path, tape.resume, talk)?),
         None => http,
     })
+}
+
+/// A recorder, with a word about the calls that an interruption left open.
+pub(super) fn recorder(
+    inner: Arc<dyn Transport>,
+    secrets: Secrets,
+    path: &Path,
+    resume: bool,
+    talk: &mut (dyn Write + Send),
+) -> Result<Recorder, CliError> {
+    let recorder = Recorder::new(inner, secrets, path, resume)?;
+    if recorder.lost() > 0 {
+        writeln!(
+            talk,
+            "{} calls were out when the run was interrupted: their outcome is unknown, and they are not sent again. \
+             Remove {}.sent before --resume to take them anew",
+            recorder.lost(),
+            path.display()
+        )?;
+    }
+    Ok(recorder)
 }

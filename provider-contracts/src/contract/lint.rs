@@ -7,6 +7,13 @@ use crate::verdict::{Code, Finding, Note, Verdict};
 
 use super::Contract;
 
+/// Calls that one check makes at once, at most.
+const MOST_AT_ONCE: usize = 1024;
+/// Ten years.
+const LONGEST_PROOF_HOURS: u32 = 10 * 366 * 24;
+/// A day.
+const LONGEST_CALL_MS: u64 = 24 * 60 * 60 * 1000;
+
 /// What is wrong with a contract before any provider is looked at, and what is worth knowing.
 #[must_use]
 pub fn lint(contract: &Contract) -> (Vec<Finding>, Vec<Note>) {
@@ -20,6 +27,7 @@ pub fn lint(contract: &Contract) -> (Vec<Finding>, Vec<Note>) {
     budget(contract, &mut findings);
     latency(contract, &mut findings);
     triggers(contract, &mut findings, &mut notes);
+    tolerances(contract, &mut findings);
     (findings, notes)
 }
 
@@ -102,8 +110,15 @@ fn bar(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note>) 
                 .push(Note::new("lint:bar", format!("{total} samples, of which at most {allowed} may fail")));
         }
     }
-    if contract.spec.samples.concurrency == 0 {
-        findings.push(block("lint:concurrency", "a concurrency of 0 takes no samples: write at least 1"));
+    match contract.spec.samples.concurrency {
+        0 => {
+            findings.push(block("lint:concurrency", "a concurrency of 0 takes no samples: write at least 1"));
+        }
+        1..=MOST_AT_ONCE => {}
+        more => findings.push(block(
+            "lint:concurrency",
+            format!("{more} calls at once is more than the {MOST_AT_ONCE} that one check makes"),
+        )),
     }
     for (name, share) in [
         ("thresholds.max_refusal_rate", Some(contract.spec.thresholds.max_refusal_rate)),
@@ -180,8 +195,26 @@ fn rules(contract: &Contract, findings: &mut Vec<Finding>, notes: &mut Vec<Note>
     }
 }
 
+/// Every number that says how far apart two may be: TOML knows `nan` and `inf`, and with either every answer would pass.
+fn tolerances(contract: &Contract, findings: &mut Vec<Finding>) {
+    let agree = contract.spec.agree.iter().map(|agree| (agree.select.as_str(), agree.tolerance));
+    let expect = contract.cases.iter().flat_map(|case| &case.expect);
+    for (place, tolerance) in agree.chain(expect.map(|one| (one.select.as_str(), one.tolerance))) {
+        if !(tolerance.is_finite() && tolerance >= 0.0) {
+            let message =
+                format!("{place}: a tolerance of {tolerance} decides nothing: write a number from 0 on");
+            findings.push(block("lint:tolerance", message));
+        }
+    }
+}
+
 fn parity(contract: &Contract, findings: &mut Vec<Finding>) {
     for agree in &contract.spec.agree {
+        if let Some(bar) = agree.at_least.filter(|bar| !(0.0..=1.0).contains(bar)) {
+            let message = format!("{}: at_least is {bar}, which is no share of 1", agree.select.as_str());
+            findings.push(block("lint:agree", message));
+            continue;
+        }
         let Some(bar) = agree.at_least.or(contract.spec.thresholds.agreement) else {
             let message = format!("{}: no bar; set at_least or thresholds.agreement", agree.select.as_str());
             findings.push(block("lint:agree", message));
@@ -212,11 +245,21 @@ fn budget(contract: &Contract, findings: &mut Vec<Finding>) {
         );
         findings.push(block("lint:budget", message));
     }
-    if contract.spec.expires_after_hours == 0 {
-        findings.push(block(
+    let budget = contract.spec.budget;
+    if budget.usd.is_some_and(|usd| !(usd.is_finite() && usd > 0.0)) || budget.tokens == Some(0) {
+        let message = "a budget must be a number above 0: anything else ends no run, or lets none begin";
+        findings.push(block("lint:budget", message));
+    }
+    match contract.spec.expires_after_hours {
+        0 => findings.push(block(
             "lint:expiry",
             "an attestation that expires at once allows nothing: raise expires_after_hours",
-        ));
+        )),
+        1..=LONGEST_PROOF_HOURS => {}
+        hours => findings.push(block(
+            "lint:expiry",
+            format!("an attestation that holds for {hours} hours proves nothing about tomorrow: {LONGEST_PROOF_HOURS} (ten years) at most"),
+        )),
     }
 }
 
@@ -224,6 +267,11 @@ fn latency(contract: &Contract, findings: &mut Vec<Finding>) {
     let latency = contract.spec.latency;
     if latency.deadline_ms == 0 {
         findings.push(block("lint:latency", "no call is answered within 0 ms: raise deadline_ms"));
+    }
+    if latency.deadline_ms > LONGEST_CALL_MS {
+        let message =
+            format!("deadline_ms is {}, and no call is waited for longer than a day", latency.deadline_ms);
+        findings.push(block("lint:latency", message));
     }
     if let Some(p95) = latency.p95_ms.filter(|p95| *p95 >= latency.deadline_ms && latency.deadline_ms > 0) {
         let message = format!(

@@ -71,7 +71,12 @@ fn jsonl(path: &Path) -> Result<(String, Vec<Case>), FileError> {
             let case = serde_json::from_str(line).map_err(|error| {
                 let at = offset + error.column().saturating_sub(1).min(line.len());
                 let excerpt = Excerpt::of(&shown, &text, at..at + 1);
-                FileError::invalid(excerpt, error.to_string(), "each line is one case as a JSON object")
+                let help = if text.starts_with('\u{feff}') {
+                    "the file begins with a byte order mark, which JSON does not have: save it as UTF-8 without one"
+                } else {
+                    "each line is one case as a JSON object"
+                };
+                FileError::invalid(excerpt, error.to_string(), help)
             })?;
             cases.push(case);
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{
-    AnswerShape, ErrorShape, FinishClass, MessageShape, Rejected, RequestShape, RetryShape, SchemaSubset,
-    StreamShape, StructuredShape,
+    AnswerShape, ErrorShape, FinishClass, IdentityShape, MessageShape, Rejected, RequestShape, RetryShape,
+    SchemaSubset, StreamShape, StructuredShape,
 };
 
 /// One wire format, as its file says.
@@ -19,6 +19,9 @@ pub struct Dialect {
     pub title: String,
     /// Where a request goes and what it is made of.
     pub request: RequestShape,
+    /// How a call carries its sender's name for the work.
+    #[serde(default)]
+    pub identity: IdentityShape,
     /// How a conversation is written.
     pub messages: MessageShape,
     /// How structured output is asked for.

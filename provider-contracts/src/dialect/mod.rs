@@ -19,7 +19,9 @@ pub use answer_shape::{AnswerShape, FinishClass, UsageShape};
 pub use catalogue::{Catalogue, DialectError};
 pub use error_shape::{ErrorClass, ErrorRule, ErrorShape, RetryShape};
 pub use kind::{Dialect, ModelRule, Probe, ProbeKind};
-pub use request_shape::{MessageShape, Rejected, RequestShape, Signature, StructuredShape, SystemPlace};
+pub use request_shape::{
+    IdentityShape, MessageShape, Rejected, RequestShape, Signature, StructuredShape, SystemPlace,
+};
 pub use selector::Selector;
 pub(crate) use selector::first_of;
 pub use stream_shape::{Framing, StreamShape};

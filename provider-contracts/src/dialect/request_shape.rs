@@ -26,6 +26,17 @@ pub struct RequestShape {
     pub sign: Option<Signature>,
 }
 
+/// How a call carries the name that its sender knows the work by: `{reference}`, which is a job's id in a job service and
+/// the sample's name in a check.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IdentityShape {
+    /// Headers. One that a provider does not know does no harm, and a gateway before it may.
+    pub headers: BTreeMap<String, String>,
+    /// Merged into the body, where the format has a field for it.
+    pub body: Value,
+}
+
 /// A signature over the finished request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

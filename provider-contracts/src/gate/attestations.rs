@@ -56,7 +56,12 @@ impl Attestations {
             if name.ends_with(".suspended.json") {
                 read.suspended.push(Suspension::load(&path)?);
             } else if name.ends_with(ENDING) {
-                read.add(&read_text(&path)?, &path.display().to_string(), keys);
+                let file = path.display().to_string();
+                // What can't be read proves nothing; it is no reason to doubt the others.
+                match read_text(&path) {
+                    Ok(text) => read.add(&text, &file, keys),
+                    Err(error) => read.bad.push(Rejected { file, reason: error.to_string() }),
+                }
             }
         }
         Ok(read)
@@ -111,9 +116,12 @@ fn listing(folder: &Path) -> Result<Listing, FileError> {
     let mut files = Vec::new();
     for entry in entries {
         let entry = entry.map_err(|error| FileError::read(folder, &error))?;
-        let meta = entry.metadata().map_err(|error| FileError::read(folder, &error))?;
-        if meta.is_file() {
-            files.push((entry.path(), meta.len(), meta.modified().ok(), number(&meta)));
+        let path = entry.path();
+        // Links are followed: that is how a mounted volume puts new files in place of old ones.
+        match std::fs::metadata(&path) {
+            Ok(meta) => files.push((path, meta.len(), meta.modified().ok(), number(&meta))),
+            // A link to nowhere, or to itself. Whoever reads it says so.
+            Err(_) => files.push((path, 0, None, 0)),
         }
     }
     files.sort();

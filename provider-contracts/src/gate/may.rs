@@ -40,6 +40,8 @@ pub enum Trigger {
     Unknown,
     /// It broke off after the first byte of an answer.
     AfterFirstByte,
+    /// The primary did the work, and its answer can't be used.
+    Answered,
 }
 
 /// A job may move.
@@ -83,6 +85,7 @@ fn trigger(question: &Question<'_>) -> Result<(), Refusal> {
     match question.trigger {
         Trigger::Unknown => Err(Refusal::UnknownOutcome),
         Trigger::AfterFirstByte => Err(Refusal::AfterFirstByte),
+        Trigger::Answered => Err(Refusal::Answered),
         Trigger::Failed(class) if !class.is_definite() => Err(Refusal::UnknownOutcome),
         Trigger::Failed(class) if !question.job.failover_on.contains(&class) => {
             Err(Refusal::NotATrigger { class })

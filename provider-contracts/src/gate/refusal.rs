@@ -63,6 +63,11 @@ pub enum Refusal {
     /// Part of an answer was already passed on.
     #[error("the primary's answer had begun: a second answer would repeat its beginning")]
     AfterFirstByte,
+    /// The primary did the work: moving would do it a second time.
+    #[error(
+        "the primary did the work, and its answer can't be used: another provider would do it a second time"
+    )]
+    Answered,
     /// The contract does not list this failure.
     #[error("the contract does not list `{}` in failover_on", class.as_str())]
     NotATrigger {
@@ -101,6 +106,7 @@ impl Refusal {
             Self::Suspended { .. } => "suspended",
             Self::UnknownOutcome => "unknown_outcome",
             Self::AfterFirstByte => "after_first_byte",
+            Self::Answered => "answered",
             Self::NotATrigger { .. } => "not_a_trigger",
             Self::BelowBar { .. } => "below_bar",
             Self::OtherBaseline { .. } => "other_baseline",

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::Provider;
 use crate::file::{Excerpt, FileError, read_text};
+use crate::transport::Secrets;
 
 /// A providers file.
 #[derive(Deserialize)]
@@ -32,6 +33,34 @@ pub fn load_providers(path: &Path) -> Result<BTreeMap<String, Provider>, FileErr
     for (name, provider) in &mut providers {
         name.clone_into(&mut provider.name);
         folder.clone_into(&mut provider.folder);
+        let place =
+            |word: &str| Excerpt::of(&file, &text, text.find(word).map_or(0..0, |at| at..at + word.len()));
+        if !is_plain_name(name) {
+            return Err(FileError::invalid(
+                place(name),
+                format!("`{name}` is no name for a provider"),
+                "use letters, digits, dashes, underscores and dots: attestations carry it in their file names",
+            ));
+        }
+        if let Some((field, range)) = out_of_range(provider) {
+            return Err(FileError::invalid(
+                place(field),
+                format!("provider `{name}`: {field} must be {range}"),
+                "with any other number nothing would be decided",
+            ));
+        }
+        let clean = Secrets::default().redact_url(&provider.base_url);
+        if clean != provider.base_url {
+            let at = text.find(provider.base_url.as_str()).unwrap_or(0);
+            let mut excerpt = Excerpt::of(&file, &text, at..at + 1);
+            excerpt.text = format!("base_url = \"{clean}\"");
+            excerpt.column = 1;
+            return Err(FileError::invalid(
+                excerpt,
+                format!("provider `{name}`: the URL carries a secret"),
+                "URLs get into reports and attestations: name an environment variable in key_env, and write a header with {key}",
+            ));
+        }
         let secret = provider
             .headers
             .iter()
@@ -50,6 +79,32 @@ pub fn load_providers(path: &Path) -> Result<BTreeMap<String, Provider>, FileErr
         }
     }
     Ok(providers)
+}
+
+/// Whether a name can be part of a file's name anywhere, and leads nowhere else.
+#[must_use]
+pub fn is_plain_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.chars().all(plain)
+}
+
+/// A number of the provider that means nothing, and what it may be.
+fn out_of_range(provider: &Provider) -> Option<(&'static str, &'static str)> {
+    let within =
+        |value: Option<f64>, least: f64, most: f64| value.is_none_or(|value| (least..=most).contains(&value));
+    let price = provider.price;
+    let all = [
+        ("token_factor", "between 1 and 1000", within(provider.token_factor, 1.0, 1000.0)),
+        ("token_tolerance", "a share between 0 and 1", within(provider.token_tolerance, 0.0, 1.0)),
+        ("price", "dollars for a million tokens", within(price.map(|price| price.input), 0.0, 1e6)),
+        ("price", "dollars for a million tokens", within(price.map(|price| price.output), 0.0, 1e6)),
+        (
+            "window",
+            "between 1 and 1000000000 tokens",
+            provider.window.is_none_or(|window| (1..=1_000_000_000).contains(&window)),
+        ),
+    ];
+    all.into_iter().find(|(.., fits)| !fits).map(|(field, range, _)| (field, range))
 }
 
 /// The JSON Schema of a providers file.

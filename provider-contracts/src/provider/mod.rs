@@ -15,12 +15,14 @@ mod static_check;
 mod tokens;
 
 pub use captured::dropped;
-pub use load::load_providers;
 #[cfg(feature = "schema")]
 pub use load::schema;
+pub use load::{is_plain_name, load_providers};
 pub use model::{Price, Provider, Structured};
 pub use parameters::lint_parameters;
+pub(crate) use request::output_limit;
 pub use request::{Ask, BuildError, Outgoing, build};
 pub use roles::lint_roles;
 pub use static_check::{StaticReport, static_check};
+pub(crate) use static_check::{load_encoder, load_template};
 pub use tokens::{PromptFacts, lint_tokens, prompt_facts};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{Values, fill, fill_text, merge, set};
+use super::placeholder::{Values, fill, fill_text, get, merge, set};
 use super::{Provider, Structured};
 use crate::dialect::{Dialect, SystemPlace};
 use crate::prompt::Message;
@@ -70,8 +70,8 @@ pub struct Ask<'a> {
     pub messages: &'a [Message],
     /// The case's input, for dialects that carry it as it is.
     pub input: &'a Value,
-    /// Tells calls apart, for dialects that carry a reference.
-    pub sample: &'a str,
+    /// What the sender knows the work by, the same for every try at it.
+    pub reference: &'a str,
     /// Whether the answer is to be streamed.
     pub stream: bool,
 }
@@ -81,7 +81,7 @@ pub struct Ask<'a> {
 /// # Errors
 /// When the provider's settings are incomplete.
 pub fn build(provider: &Provider, dialect: &Dialect, ask: &Ask<'_>) -> Result<Outgoing, BuildError> {
-    let Ask { contract, schema, messages, input, sample, stream } = *ask;
+    let Ask { contract, schema, messages, input, reference, stream } = *ask;
     let missing =
         |setting: &str| BuildError::Setting { provider: provider.name.clone(), setting: setting.to_owned() };
     for setting in &dialect.request.needs {
@@ -96,7 +96,9 @@ pub fn build(provider: &Provider, dialect: &Dialect, ask: &Ask<'_>) -> Result<Ou
     let mut values = Values::from([
         ("model", json!(provider.model)),
         ("contract", json!(contract)),
-        ("sample", json!(sample)),
+        // A job service may call the work by another name than the contract: a setting says so.
+        ("kind", json!(contract)),
+        ("reference", json!(reference)),
         ("input", input.clone()),
         ("schema_name", json!(schema_name)),
     ]);
@@ -108,6 +110,9 @@ pub fn build(provider: &Provider, dialect: &Dialect, ask: &Ask<'_>) -> Result<Ou
     conversation(dialect, messages, &mut values);
 
     let mut body = fill(&dialect.request.body, &values).unwrap_or_else(|| json!({}));
+    if let Some(fragment) = fill(&dialect.identity.body, &values).filter(|fragment| !fragment.is_null()) {
+        merge(&mut body, fragment);
+    }
     if let Some(pattern) = structure(provider, dialect, schema.is_some())?
         && let Some(fragment) = fill(pattern, &values)
     {
@@ -136,6 +141,13 @@ pub fn build(provider: &Provider, dialect: &Dialect, ask: &Ask<'_>) -> Result<Ou
     Ok(Outgoing { url, headers: headers(provider, dialect, &values), body })
 }
 
+/// The limit on the output in a body, where the dialect says where that is.
+pub(crate) fn output_limit(dialect: &Dialect, body: &Value) -> Option<u64> {
+    ["max_output_tokens", "max_tokens"]
+        .iter()
+        .find_map(|name| get(body, dialect.parameters.get(*name)?)?.as_u64())
+}
+
 fn headers(provider: &Provider, dialect: &Dialect, values: &Values<'_>) -> Vec<(String, String)> {
     let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     // A header whose only missing value is the key is sent only by providers that have one.
@@ -143,7 +155,8 @@ fn headers(provider: &Provider, dialect: &Dialect, values: &Values<'_>) -> Vec<(
         .request
         .headers
         .iter()
-        .filter(|(_, value)| provider.key_env.is_some() || !value.contains("{key}"));
+        .filter(|(_, value)| provider.key_env.is_some() || !value.contains("{key}"))
+        .chain(&dialect.identity.headers);
     for (name, value) in own.chain(&provider.headers) {
         let mut values = values.clone();
         values.insert("key", json!("{key}"));

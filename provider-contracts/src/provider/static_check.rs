@@ -14,7 +14,8 @@ use crate::dialect::Dialect;
 use crate::file::{FileError, read_text};
 use crate::prompt::{ChatTemplate, Message, messages};
 use crate::schema::{compare, lint_subset};
-use crate::tokenizer::{self, Encoder};
+use crate::tokenizer::{self, Encoder, TokenizerError};
+use crate::transport::RunId;
 use crate::verdict::{Code, Finding, Note, Verdict};
 
 /// What S0 found, and what later stages need.
@@ -62,17 +63,19 @@ pub fn static_check(
         };
         // One finding of a kind is enough, whichever case shows it first.
         let first = report.conversations.is_empty();
-        let sample = format!("{}-0", case.name);
+        let reference = RunId::RECORDED.reference(&case.name, "0");
         let ask = Ask {
             contract: contract.name(),
             schema: contract.schema.as_ref(),
             messages: &conversation,
             input: &case.input,
-            sample: &sample,
+            reference: &reference,
             stream: provider.stream,
         };
         match build(provider, dialect, &ask) {
-            Ok(request) if first => requested(contract, provider, dialect, &request, &mut report)?,
+            Ok(request) if first => {
+                requested(contract, provider, dialect, (&request, &reference), &mut report)?;
+            }
             Err(problem) if first => report.block("config", problem.to_string()),
             Ok(_) | Err(_) => {}
         }
@@ -97,9 +100,17 @@ pub fn static_check(
     Ok(report)
 }
 
+/// The provider's own chat template, where it names one that has one.
+///
+/// # Errors
+/// When the file can't be read.
+pub(crate) fn load_template(provider: &Provider) -> Result<Option<ChatTemplate>, FileError> {
+    provider.chat_template.as_ref().map_or(Ok(None), |path| ChatTemplate::load(&provider.file(path)))
+}
+
 fn template(provider: &Provider, report: &mut StaticReport) -> Result<Option<ChatTemplate>, FileError> {
     let Some(path) = &provider.chat_template else { return Ok(None) };
-    let template = ChatTemplate::load(&provider.file(path))?;
+    let template = load_template(provider)?;
     match &template {
         Some(template) => report.digests.add("template", template.source().as_bytes()),
         None => report.block(
@@ -110,11 +121,23 @@ fn template(provider: &Provider, report: &mut StaticReport) -> Result<Option<Cha
     Ok(template)
 }
 
-fn encoder(provider: &Provider, dialect: &Dialect, report: &mut StaticReport) -> Option<Arc<dyn Encoder>> {
+/// The provider's own vocabulary, where it names one or the dialect knows the model's.
+///
+/// # Errors
+/// When it can't be used.
+pub(crate) fn load_encoder(
+    provider: &Provider,
+    dialect: &Dialect,
+) -> Result<Option<Arc<dyn Encoder>>, TokenizerError> {
     let known = dialect.rules_for(&provider.model).find_map(|rule| rule.tokenizer.clone());
-    let name = provider.tokenizer.clone().or(known)?;
-    match tokenizer::load(&name, &provider.folder) {
+    let Some(name) = provider.tokenizer.clone().or(known) else { return Ok(None) };
+    tokenizer::load(&name, &provider.folder).map(Some)
+}
+
+fn encoder(provider: &Provider, dialect: &Dialect, report: &mut StaticReport) -> Option<Arc<dyn Encoder>> {
+    match load_encoder(provider, dialect) {
         Ok(encoder) => {
+            let encoder = encoder?;
             report.digests.add("tokenizer", encoder.identity());
             Some(encoder)
         }
@@ -129,7 +152,7 @@ fn requested(
     contract: &Contract,
     provider: &Provider,
     dialect: &Dialect,
-    request: &Outgoing,
+    (request, reference): (&Outgoing, &str),
     report: &mut StaticReport,
 ) -> Result<(), FileError> {
     let (findings, notes) = lint_parameters(provider, dialect, &request.body, contract.spec.determinism.mode);
@@ -140,7 +163,13 @@ fn requested(
         let text = read_text(&path)?;
         let captured: Value = serde_json::from_str(&text)
             .map_err(|error| FileError::json(&path.display().to_string(), &text, &error))?;
-        let lost = dropped(&request.body, &captured);
+        // A gateway passes on another call's name when another call was captured.
+        let named = |place: &String| {
+            let value = request.body.pointer(place).and_then(Value::as_str);
+            value.is_some_and(|value| value == reference) && captured.pointer(place).is_some()
+        };
+        let mut lost = dropped(&request.body, &captured);
+        lost.retain(|place| !named(place));
         if let Some(first) = lost.first() {
             let message = format!("the request that arrived upstream lacks or changes {}", lost.join(", "));
             report.findings.push(Finding::at_rest(Verdict::block("param_dropped"), message).at(first));

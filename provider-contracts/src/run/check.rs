@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::StreamExt as _;
 
@@ -19,7 +20,7 @@ use crate::dialect::Dialect;
 use crate::file::FileError;
 use crate::provider::{Provider, StaticReport, static_check};
 use crate::statistics::{lower_bound, upper_bound};
-use crate::transport::Transport;
+use crate::transport::{RunId, Transport};
 use crate::verdict::{Finding, Stage, Verdict};
 
 /// How a check is to be carried out.
@@ -29,6 +30,8 @@ pub struct CheckOptions {
     pub per_case: Option<u32>,
     /// Answers come from a cassette.
     pub replayed: bool,
+    /// What the calls are known by. One for each run, or a provider that recognises them answers from memory.
+    pub run: RunId,
 }
 
 /// A check can't be carried out.
@@ -81,6 +84,7 @@ pub async fn check(
             ledger: &ledger,
             pace: &pace,
             progress,
+            run: options.run,
         };
         findings.extend(live(&caller, &report, options, &mut tally).await?);
     }
@@ -171,13 +175,17 @@ async fn samples(caller: &Caller<'_>, report: &StaticReport, per_case: u32, tall
         })
     });
     let concurrency = caller.contract.spec.samples.concurrency.max(1);
-    let mut running = futures::stream::iter(calls).buffer_unordered(concurrency);
+    // Once it is over nothing more is sent, and what is out comes home: it costs money.
+    let over = AtomicBool::new(false);
+    let calls =
+        futures::stream::iter(calls).take_while(|_| futures::future::ready(!over.load(Ordering::Relaxed)));
+    let mut running = std::pin::pin!(calls.buffer_unordered(concurrency));
     while let Some(result) = running.next().await {
-        let stop = result.broken.is_some() || result.exhausted;
-        caller.progress.sample(&result);
-        tally.add(result, false);
-        if stop {
-            return;
+        let told = over.load(Ordering::Relaxed) && result.exhausted;
+        over.fetch_or(result.broken.is_some() || result.exhausted, Ordering::Relaxed);
+        if !told {
+            caller.progress.sample(&result);
+            tally.add(result, false);
         }
     }
 }

@@ -19,7 +19,7 @@ mod tally;
 mod verdict;
 
 pub use check::{CheckError, CheckOptions, check};
-pub use ledger::{Exhausted, Ledger};
+pub use ledger::{Exhausted, Held, Ledger, Spent};
 pub use outcomes::CaseOutcomes;
 pub use pace::Pace;
 pub use plan::{Plan, plan};

@@ -9,7 +9,7 @@ use crate::answer::{read_answer, read_error};
 use crate::dialect::FinishClass;
 use crate::prompt::Message;
 use crate::provider::{Ask, StaticReport, build};
-use crate::transport::{CallId, Exchange, Received};
+use crate::transport::{CallId, Exchange, Received, RunId};
 use crate::verdict::{Finding, Stage, Verdict};
 
 fn at(verdict: Verdict, message: String, place: &str) -> Finding {
@@ -18,7 +18,7 @@ fn at(verdict: Verdict, message: String, place: &str) -> Finding {
 
 async fn send(caller: &Caller<'_>, sample: &str, request: &crate::provider::Outgoing) -> Option<Received> {
     caller.pace.ready().await;
-    caller.ledger.reserve().ok()?;
+    let held = caller.ledger.reserve(None).await.ok()?;
     let id = CallId {
         provider: caller.provider.name.clone(),
         case: "probe".into(),
@@ -27,8 +27,16 @@ async fn send(caller: &Caller<'_>, sample: &str, request: &crate::provider::Outg
     };
     let deadline = Duration::from_millis(caller.contract.spec.latency.deadline_ms);
     match caller.transport.send(&id, request, deadline).await {
-        Exchange::Answered(received) => Some(received),
-        _ => None,
+        Exchange::Answered(received) => {
+            let body: Value = serde_json::from_slice(&received.body).unwrap_or_default();
+            held.home(&read_answer(caller.dialect, &body).usage);
+            Some(received)
+        }
+        Exchange::NeverSent(_) | Exchange::Broken(_) => {
+            held.free();
+            None
+        }
+        Exchange::Unknown(_) => None,
     }
 }
 
@@ -36,6 +44,13 @@ async fn send(caller: &Caller<'_>, sample: &str, request: &crate::provider::Outg
 pub(super) async fn mistake(caller: &Caller<'_>, report: &StaticReport) -> Option<Finding> {
     let mut request = report.request.clone()?;
     request.body = json!({ "onejob": "a deliberate mistake" });
+    // It is not the first case's sample, and must not be taken for it.
+    let first = caller.contract.cases.first().map(|case| RunId::RECORDED.reference(&case.name, "0"));
+    for (_, value) in &mut request.headers {
+        if first.as_ref() == Some(value) {
+            *value = caller.run.reference("probe", "mistake");
+        }
+    }
     let received = send(caller, "mistake", &request).await?;
     let error = read_error(caller.dialect, received.status, &received.headers, &received.body);
     let problem = if (200..300).contains(&received.status) {
@@ -59,7 +74,7 @@ pub(super) async fn truncation(caller: &Caller<'_>, report: &StaticReport) -> Op
         schema: caller.contract.schema.as_ref(),
         messages: report.conversations.get(&case.name)?,
         input: &case.input,
-        sample: "truncation",
+        reference: &caller.run.reference(&case.name, "truncation"),
         stream: false,
     };
     let request = build(&provider, caller.dialect, &ask).ok()?;
@@ -70,7 +85,6 @@ pub(super) async fn truncation(caller: &Caller<'_>, report: &StaticReport) -> Op
     }
     let body: Value = serde_json::from_slice(&received.body).ok()?;
     let answer = read_answer(caller.dialect, &body);
-    caller.ledger.book(&answer.usage);
     let finish = answer.finish.unwrap_or_default();
     if caller.dialect.finish.get(&finish) == Some(&FinishClass::Truncated) {
         return None;
@@ -98,7 +112,7 @@ pub(super) async fn window(caller: &Caller<'_>) -> Option<Finding> {
         schema: None,
         messages: &messages,
         input: &Value::Null,
-        sample: "window",
+        reference: &caller.run.reference("probe", "window"),
         stream: false,
     };
     let request = build(caller.provider, caller.dialect, &ask).ok()?;
@@ -113,7 +127,6 @@ pub(super) async fn window(caller: &Caller<'_>) -> Option<Finding> {
     }
     let body: Value = serde_json::from_slice(&received.body).ok()?;
     let answer = read_answer(caller.dialect, &body);
-    caller.ledger.book(&answer.usage);
     if let Some(reported) = answer.usage.input
         && reported < room / 2
     {

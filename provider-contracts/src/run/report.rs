@@ -9,6 +9,7 @@ use super::ledger::Spent;
 use super::outcomes::CaseOutcomes;
 use super::sample::SampleResult;
 use crate::contract::Digests;
+use crate::transport::Secrets;
 use crate::verdict::{Finding, Note, Verdict};
 
 /// The result of a check, as it is written and as an attestation is made of it.
@@ -132,7 +133,11 @@ impl SampleFailure {
             message: result.judgement.message,
             more: result.judgement.more,
             sends: result.sends,
-            request: result.request.map(|request| request.body).unwrap_or_default(),
+            // A body of one's own may carry a secret, and reports are passed on.
+            request: result
+                .request
+                .map(|request| Secrets::default().redact_document(&request.body))
+                .unwrap_or_default(),
             answer: result.raw,
         }
     }

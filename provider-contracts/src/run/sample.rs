@@ -3,21 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::ledger::Ledger;
 use super::pace::{LONGEST, Pace, back_off};
 use super::progress::Progress;
-use crate::answer::{
-    Answer, Judge, Judgement, Meta, ProviderError, TokenExpectation, Usage, read_answer, read_error,
-};
+use crate::answer::{Judge, Judgement, ProviderError, Usage, read_error};
+use crate::attempt::{Read, Reader};
 use crate::contract::{Case, Contract};
 use crate::dialect::{Dialect, ErrorClass};
 use crate::prompt::Message;
-use crate::provider::{Ask, Outgoing, PromptFacts, Provider, build};
-use crate::stream::assemble;
-use crate::tokenizer::estimate;
-use crate::transport::{CallId, Exchange, Received, Transport, retry_after, should_retry};
+use crate::provider::{Ask, Outgoing, PromptFacts, Provider, build, output_limit};
+use crate::transport::{CallId, Exchange, Received, RunId, Transport, retry_after, should_retry};
 use crate::verdict::{Code, Verdict};
 
 /// Everything that the calls of a check share.
@@ -38,6 +33,8 @@ pub struct Caller<'a> {
     pub pace: &'a Pace,
     /// Hears of waiting.
     pub progress: &'a dyn Progress,
+    /// What the calls are known by.
+    pub run: RunId,
 }
 
 /// What one sample came to.
@@ -91,13 +88,13 @@ impl Caller<'_> {
         let mut attempt = 0;
         loop {
             let mut result = self.blank(case, sample, attempt);
-            let name = format!("{}-{sample}", case.name);
+            let reference = self.run.reference(&case.name, sample);
             let ask = Ask {
                 contract: self.contract.name(),
                 schema: self.contract.schema.as_ref(),
                 messages: conversation,
                 input: &case.input,
-                sample: &name,
+                reference: &reference,
                 stream,
             };
             let request = build(self.provider, self.dialect, &ask);
@@ -109,12 +106,15 @@ impl Caller<'_> {
                 }
             };
             self.pace.ready().await;
-            if let Err(exhausted) = self.ledger.reserve() {
-                result.exhausted = true;
-                result.judgement =
-                    Judgement::bare(Verdict::inconclusive("budget_exhausted"), exhausted.to_string());
-                return result;
-            }
+            let held = match self.ledger.reserve(self.most(&request, facts)).await {
+                Ok(held) => held,
+                Err(exhausted) => {
+                    result.exhausted = true;
+                    result.judgement =
+                        Judgement::bare(Verdict::inconclusive("budget_exhausted"), exhausted.to_string());
+                    return result;
+                }
+            };
             result.sends = attempt + 1;
             let id = CallId {
                 provider: self.provider.name.clone(),
@@ -124,7 +124,16 @@ impl Caller<'_> {
             };
             let deadline = Duration::from_millis(self.contract.spec.latency.deadline_ms);
             let exchange = self.transport.send(&id, &request, deadline).await;
-            match self.step(case, facts, request, exchange, result, stream) {
+            let known = outcome_is_known(&exchange);
+            let step = self.step(case, facts, request, exchange, result, stream);
+            let (Step::Done(told) | Step::Again(told, _)) = &step;
+            match known {
+                Known::Answered => held.home(&told.usage),
+                Known::Free => held.free(),
+                // What it may have taken stays spent.
+                Known::Not => drop(held),
+            }
+            match step {
                 Step::Done(result) => return *result,
                 Step::Again(result, wait) => {
                     let wait = wait.unwrap_or_else(|| back_off(attempt));
@@ -137,6 +146,17 @@ impl Caller<'_> {
                 }
             }
         }
+    }
+
+    /// What a call can take at most; nothing is known without a limit on its output.
+    fn most(&self, request: &Outgoing, facts: &PromptFacts) -> Option<Usage> {
+        let Caller { provider, dialect, judge, .. } = *self;
+        let expected = Reader { provider, dialect, judge }.expected(facts);
+        Some(Usage {
+            input: Some(expected.most_input()),
+            output: Some(output_limit(dialect, &request.body)?),
+            total: None,
+        })
     }
 
     fn blank(&self, case: &Case, sample: &str, attempt: u32) -> SampleResult {
@@ -205,54 +225,19 @@ impl Caller<'_> {
         mut result: SampleResult,
         stream: bool,
     ) -> Step {
-        let shape = self.dialect.stream.as_ref().filter(|_| stream);
-        let answer = match shape {
-            Some(shape) => assemble(shape, &received.body, received.cut.as_deref()),
-            None => match self.whole(received) {
-                Ok(answer) => answer,
-                Err(judgement) => {
-                    result.judgement = *judgement;
-                    return Step::Done(Box::new(result));
-                }
-            },
-        };
-        result.model.clone_from(&answer.model);
-        result.served_by.clone_from(&answer.served_by);
-        result.finish.clone_from(&answer.finish);
+        let Caller { provider, dialect, judge, .. } = *self;
+        let Read { answer, judgement } =
+            Reader { provider, dialect, judge }.read(case, facts, received, stream);
+        result.judgement = judgement;
+        let Some(answer) = answer else { return Step::Done(Box::new(result)) };
         result.usage = answer.usage;
-        self.ledger.book(&answer.usage);
-        let meta = Meta {
-            case: case.name.clone(),
-            provider: self.provider.name.clone(),
-            model: answer.model.clone(),
-            finish: answer.finish.clone(),
-            latency_ms: u64::try_from(received.elapsed.as_millis()).unwrap_or(u64::MAX),
-            input_tokens: answer.usage.input,
-            output_tokens: answer.usage.output,
-        };
-        result.judgement = self.judge.judge(self.dialect, case, &answer, &meta, &self.expected(facts), None);
-        if let (Some(wanted), Some(served)) = (&self.provider.served_by, &answer.served_by)
-            && wanted != served
-        {
-            let message = format!("{served} produced the answer, and {wanted} is under test");
-            result.judgement = Judgement::bare(Verdict::fail("other_provider"), message);
-        }
+        result.model = answer.model;
+        result.served_by = answer.served_by;
+        result.finish = answer.finish;
         match &result.judgement.verdict {
             Verdict::Inconclusive(_) => Step::Again(Box::new(result), None),
             _ => Step::Done(Box::new(result)),
         }
-    }
-
-    fn whole(&self, received: &Received) -> Result<Answer, Box<Judgement>> {
-        if let Some(why) = &received.cut {
-            let message = format!("the answer began and broke off: {why}");
-            return Err(Box::new(Judgement::bare(Verdict::unknown("outcome_unknown"), message)));
-        }
-        let body: Value = serde_json::from_slice(&received.body).map_err(|error| {
-            let message = format!("status {} with a body that is no JSON: {error}", received.status);
-            Box::new(Judgement::bare(Verdict::fail("envelope"), message))
-        })?;
-        Ok(read_answer(self.dialect, &body))
     }
 
     fn error(&self, received: &Received, mut result: SampleResult) -> Step {
@@ -267,16 +252,24 @@ impl Caller<'_> {
         }
         Step::Done(Box::new(result))
     }
+}
 
-    fn expected(&self, facts: &PromptFacts) -> TokenExpectation {
-        TokenExpectation {
-            prompt: (facts.tokens > 0).then_some(facts.tokens),
-            tolerance: self.provider.token_tolerance.unwrap_or(if facts.exact { 0.1 } else { 0.6 }),
-            factor: self.provider.token_factor.unwrap_or(if facts.exact { 1.25 } else { 8.0 }),
-            overhead: 64 + self.contract.schema.as_ref().map_or(0, |schema| estimate(&schema.to_string())),
-            window: self.provider.window,
-            max_output: self.provider.max_output(),
+/// Whether it is known what a call took.
+enum Known {
+    Answered,
+    Free,
+    Not,
+}
+
+fn outcome_is_known(exchange: &Exchange) -> Known {
+    match exchange {
+        Exchange::Answered(received) if (200..300).contains(&received.status) && received.cut.is_none() => {
+            Known::Answered
         }
+        // An error is not billed, and neither is what was never sent or never recorded.
+        Exchange::Answered(received) if !(200..300).contains(&received.status) => Known::Free,
+        Exchange::NeverSent(_) | Exchange::Broken(_) => Known::Free,
+        Exchange::Answered(_) | Exchange::Unknown(_) => Known::Not,
     }
 }
 

@@ -4,6 +4,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
+use super::endless::endless;
 use crate::verdict::Code;
 
 /// A compiled schema, any draft.
@@ -30,6 +31,11 @@ impl Checker {
     /// # Errors
     /// What is wrong with the schema.
     pub fn new(schema: &Value) -> Result<Self, String> {
+        if let Some(place) = endless(schema) {
+            return Err(format!(
+                "the reference at {place} leads back to itself: no value could ever be decided"
+            ));
+        }
         let validator = jsonschema::options()
             .should_validate_formats(true)
             .offline()

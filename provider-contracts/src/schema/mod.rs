@@ -1,5 +1,6 @@
 //! The output schema: checking against it, what a provider makes of it, and whether a rewritten one means the same.
 mod checker;
+mod endless;
 mod language;
 mod subset;
 

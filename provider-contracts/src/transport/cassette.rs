@@ -68,6 +68,16 @@ pub enum CassetteError {
     /// The file can't be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// There is one already.
+    #[error(
+        "OJ7013: {0} exists, and a recording is never overwritten\nhelp: go on with it by --resume, or record into another file"
+    )]
+    Exists(String),
+    /// Another run records into it.
+    #[error(
+        "OJ7015: another run is recording into {0}\nhelp: wait for its end, or record into another file: two runs in one would pay for every call twice"
+    )]
+    InUse(String),
     /// A document in it is none of these.
     #[error(
         "OJ7010: {file}: recording {number} is damaged: {reason}\nhelp: a run that was interrupted can be resumed with --record and --resume; otherwise record again"
@@ -86,7 +96,9 @@ impl Body {
     /// The best form for `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8], secrets: &Secrets) -> Self {
-        let Ok(text) = std::str::from_utf8(bytes) else { return Self::Base64(STANDARD.encode(bytes)) };
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Self::Base64(STANDARD.encode(secrets.redact_bytes(bytes)));
+        };
         let text = secrets.redact(text);
         // The strict pass makes sure that nothing is lost by parsing: no duplicate keys, no rounded numbers.
         if let Ok(read) = crate::strict::scan(&text)
@@ -112,7 +124,7 @@ impl Body {
 fn decides(name: &str) -> bool {
     name == "content-type"
         || name.contains("retry")
-        || name.starts_with("x-ratelimit-reset")
+        || (name.contains("ratelimit") && name.contains("reset"))
         || name == "x-amzn-errortype"
 }
 
@@ -120,17 +132,15 @@ impl Interaction {
     /// Makes a recording of a call. A broken transport is not recorded.
     #[must_use]
     pub fn of(call: &CallId, request: &Outgoing, exchange: &Exchange, secrets: &Secrets) -> Option<Self> {
-        let redacted: Value = serde_json::from_str(&secrets.redact(&request.body.to_string()))
-            .unwrap_or_else(|_| request.body.clone());
         let mut interaction = Self {
             call: call.clone(),
-            url: secrets.redact(&request.url),
+            url: secrets.redact_url(&request.url),
             request_headers: request
                 .headers
                 .iter()
                 .map(|(name, value)| secrets.redact_header(name, value))
                 .collect(),
-            request: redacted,
+            request: secrets.redact_document(&request.body),
             outcome: String::new(),
             status: None,
             headers: BTreeMap::new(),
@@ -182,7 +192,7 @@ impl Cassette {
     /// # Errors
     /// When the file can't be read or a document is damaged.
     pub fn load(path: &Path, resume: bool) -> Result<(Self, u64), CassetteError> {
-        let text = crate::file::read_text(path)?;
+        let text = crate::file::read_recording(path)?;
         let mut cassette = Self::default();
         let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<Interaction>();
         let mut whole = 0;

@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 
-use super::{BoxFuture, CallId, Exchange, Received, SendFault, Transport, classify};
+use super::{BoxFuture, CallId, Exchange, Received, Secrets, SendFault, Transport, classify};
 use crate::provider::Outgoing;
 
 /// An answer that is larger is no answer.
@@ -17,6 +17,7 @@ pub struct Http {
     client: reqwest::Client,
     key: Option<String>,
     sign: Option<AwsKeys>,
+    secrets: Secrets,
 }
 
 /// Keys for a signed request.
@@ -27,6 +28,12 @@ pub(crate) struct AwsKeys {
     pub(crate) session: Option<String>,
     #[cfg_attr(not(feature = "bedrock"), expect(dead_code, reason = "only the signature reads it"))]
     pub(crate) region: String,
+}
+
+impl AwsKeys {
+    fn all(&self) -> Vec<String> {
+        [self.id.clone(), self.secret.clone()].into_iter().chain(self.session.clone()).collect()
+    }
 }
 
 /// There is no way to send.
@@ -56,7 +63,7 @@ impl Http {
     /// # Errors
     /// When the client can't be made.
     pub fn new(key: Option<String>) -> Result<Self, HttpError> {
-        Self::build(key, false)
+        Self::build(key, false, true)
     }
 
     /// The same, and connections are kept for the next call. At hundreds of calls a second a connection for each runs
@@ -65,13 +72,18 @@ impl Http {
     /// # Errors
     /// When the client can't be made.
     pub fn keeping_connections(key: Option<String>) -> Result<Self, HttpError> {
-        Self::build(key, true)
+        Self::build(key, true, true)
     }
 
-    fn build(key: Option<String>, keep: bool) -> Result<Self, HttpError> {
+    fn build(key: Option<String>, keep: bool, secure: bool) -> Result<Self, HttpError> {
         // Another part of the process may have chosen already; then that choice stands.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
+        let mut builder = reqwest::Client::builder();
+        if !secure {
+            // Reading the system's certificates takes longer than everything else here.
+            builder = builder.tls_certs_only([]);
+        }
+        let client = builder
             .redirect(Policy::none())
             .retry(reqwest::retry::never())
             // A kept connection that the server closes just now would blur "never sent": one connection for each call.
@@ -79,7 +91,8 @@ impl Http {
             .connect_timeout(Duration::from_secs(10))
             .user_agent(concat!("onejob/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        Ok(Self { client, key, sign: None })
+        let secrets = Secrets::new(key.clone());
+        Ok(Self { client, key, sign: None, secrets })
     }
 
     /// A client for `provider`, with its key from the environment.
@@ -94,7 +107,8 @@ impl Http {
                 .ok_or_else(|| HttpError::Key { provider: provider.name.clone(), variable: name.to_owned() })
         };
         let key = provider.key_env.as_deref().map(variable).transpose()?;
-        let mut http = Self::build(key, provider.keep_connections)?;
+        let secure = !provider.base_url.starts_with("http://");
+        let mut http = Self::build(key, provider.keep_connections, secure)?;
         if signed {
             if cfg!(not(feature = "bedrock")) {
                 return Err(HttpError::Signature);
@@ -105,18 +119,15 @@ impl Http {
                 session: std::env::var("AWS_SESSION_TOKEN").ok(),
                 region: provider.settings.get("region").cloned().unwrap_or_default(),
             });
+            http.secrets.extend(Secrets::new(http.sign.iter().flat_map(AwsKeys::all)));
         }
         Ok(http)
     }
 
     /// Everything that must not be written anywhere.
     #[must_use]
-    pub fn secrets(&self) -> super::Secrets {
-        let signing = self
-            .sign
-            .iter()
-            .flat_map(|keys| [Some(keys.id.clone()), Some(keys.secret.clone()), keys.session.clone()]);
-        super::Secrets::new(self.key.clone().into_iter().chain(signing.flatten()))
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     fn headers(&self, request: &Outgoing, body: &[u8]) -> Result<HeaderMap, String> {
@@ -147,14 +158,12 @@ impl Http {
 
     /// Providers repeat a wrong key in their errors; it must not get into a report from there.
     fn without_secrets(&self, mut received: Received) -> Received {
-        let secrets = self.secrets();
+        let secrets = &self.secrets;
         for (_, value) in &mut received.headers {
             *value = secrets.redact(value);
         }
-        if let Ok(text) = std::str::from_utf8(&received.body)
-            && secrets.occurs_in(text)
-        {
-            received.body = secrets.redact(text).into_bytes();
+        if secrets.occurs_in(&received.body) {
+            received.body = secrets.redact_bytes(&received.body);
         }
         received
     }

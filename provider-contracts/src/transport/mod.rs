@@ -9,9 +9,11 @@ mod cassette;
 mod classify;
 mod exchange;
 mod http;
+mod journal;
 mod record;
 mod redaction;
 mod retry_after;
+mod run_id;
 #[cfg(feature = "bedrock")]
 mod sigv4;
 
@@ -20,5 +22,6 @@ pub use classify::{SendFault, classify};
 pub use exchange::{BoxFuture, CallId, Exchange, Received, Transport};
 pub use http::{Http, HttpError};
 pub use record::{Recorder, Replayer};
-pub use redaction::{Secrets, is_secret_header};
+pub use redaction::{Secrets, is_secret_header, is_secret_member};
 pub use retry_after::{retry_after, should_retry};
+pub use run_id::RunId;

@@ -1,7 +1,7 @@
 //! Transports that keep and that give back.
 
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -9,24 +9,34 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::journal::Journal;
 use super::{BoxFuture, CallId, Cassette, CassetteError, Exchange, Interaction, Secrets, Transport};
 use crate::file::FileError;
 use crate::provider::{Outgoing, dropped};
 
-/// Sends through another transport and keeps every call in a file, each as soon as it is done.
+/// Sends through another transport and keeps every call in a file, each as soon as it is done. Which calls are out is
+/// noted beside it: after an interruption they are not sent again, because they may have been carried out.
 pub struct Recorder {
     inner: Arc<dyn Transport>,
     secrets: Secrets,
     done: Cassette,
-    file: Mutex<File>,
+    /// Calls that were out when an earlier run was interrupted.
+    lost: BTreeSet<CallId>,
+    files: Mutex<Files>,
     path: PathBuf,
 }
 
+struct Files {
+    cassette: File,
+    journal: Journal,
+}
+
 impl Recorder {
-    /// Records into `path`. With `resume`, calls that the file already has are not made again.
+    /// Records into `path`. With `resume`, calls that the file already has are not made again, and neither are those that
+    /// were out when the earlier run was interrupted.
     ///
     /// # Errors
-    /// When the file can't be written, or exists and `resume` is not wanted.
+    /// When the file can't be written, is being written by another run, or exists and `resume` is not wanted.
     pub fn new(
         inner: Arc<dyn Transport>,
         secrets: Secrets,
@@ -34,34 +44,62 @@ impl Recorder {
         resume: bool,
     ) -> Result<Self, CassetteError> {
         let failed = |error| FileError::read(path, &error);
-        let mut done = Cassette::default();
         let mut options = OpenOptions::new();
-        options.write(true);
-        if resume && path.exists() {
-            let (known, whole) = Cassette::load(path, true)?;
-            let file = options.open(path).map_err(failed)?;
-            file.set_len(whole).map_err(failed)?;
-            done = known;
-            drop(file);
-            options.append(true);
-        } else {
+        options.append(true);
+        let goes_on = resume && path.exists();
+        if !goes_on {
             options.create_new(true);
         }
-        let mut file = options.open(path).map_err(failed)?;
-        if !done.0.is_empty() {
-            writeln!(file).map_err(failed)?;
+        let mut cassette = options.open(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => CassetteError::Exists(path.display().to_string()),
+            _ => failed(error).into(),
+        })?;
+        // Where a file system has no locks, nobody can tell.
+        if matches!(cassette.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(CassetteError::InUse(path.display().to_string()));
         }
-        Ok(Self { inner, secrets, done, file: Mutex::new(file), path: path.to_owned() })
+        let (journal, mut lost) = Journal::beside(path)?;
+        let mut done = Cassette::default();
+        if goes_on {
+            let (known, whole) = Cassette::load(path, true)?;
+            cassette.set_len(whole).map_err(failed)?;
+            if !known.0.is_empty() {
+                writeln!(cassette).map_err(failed)?;
+            }
+            done = known;
+            lost.retain(|id| !done.0.contains_key(id));
+        } else {
+            // A journal without its cassette is about calls that nobody asks for any more.
+            lost.clear();
+        }
+        let files = Mutex::new(Files { cassette, journal });
+        Ok(Self { inner, secrets, done, lost, files, path: path.to_owned() })
+    }
+
+    /// Calls that were out when an earlier run was interrupted.
+    #[must_use]
+    pub fn lost(&self) -> usize {
+        self.lost.len()
+    }
+
+    fn with_files<T>(&self, act: impl FnOnce(&mut Files) -> std::io::Result<T>) -> Result<T, String> {
+        let mut files = self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        act(&mut files).map_err(|error| format!("OJ7014: can't write {}: {error}", self.path.display()))
     }
 
     fn keep(&self, interaction: &Interaction) -> Result<(), String> {
-        let failed = |error: &dyn std::fmt::Display| format!("can't write {}: {error}", self.path.display());
-        let mut text = serde_json::to_string_pretty(interaction).map_err(|error| failed(&error))?;
-        text.push('\n');
-        let mut file = self.file.lock().map_err(|error| failed(&error))?;
-        file.write_all(text.as_bytes()).map_err(|error| failed(&error))
+        self.with_files(|files| {
+            let mut text = serde_json::to_string_pretty(interaction)?;
+            text.push('\n');
+            files.cassette.write_all(text.as_bytes())?;
+            files.journal.recorded(&interaction.call);
+            Ok(())
+        })
     }
 }
+
+/// What is told of a call that was out when the run was interrupted.
+const LOST: &str = "it was sent, and the run was interrupted before an answer was recorded";
 
 impl Transport for Recorder {
     fn send<'a>(
@@ -72,9 +110,18 @@ impl Transport for Recorder {
     ) -> BoxFuture<'a, Exchange> {
         Box::pin(async move {
             if let Some(known) = self.done.0.get(id) {
-                return replay(known, request);
+                // The run that was interrupted had another name.
+                let body = self.secrets.redact_document(&request.body);
+                return replay(known, &Outgoing { body, ..request.clone() });
             }
-            let exchange = self.inner.send(id, request, deadline).await;
+            let exchange = if self.lost.contains(id) {
+                Exchange::Unknown(LOST.to_owned())
+            } else {
+                if let Err(problem) = self.with_files(|files| files.journal.sends(id)) {
+                    return Exchange::Broken(problem);
+                }
+                self.inner.send(id, request, deadline).await
+            };
             if let Some(interaction) = Interaction::of(id, request, &exchange, &self.secrets)
                 && let Err(problem) = self.keep(&interaction)
             {

@@ -1,9 +1,20 @@
 //! When a provider says to come back.
+//!
+//! | spelling | where it is met |
+//! |---|---|
+//! | `retry-after: 2`, `0.5` | nearly everywhere |
+//! | `retry-after: Sun, 01 Mar 2026 12:00:07 GMT` and the two older forms of HTTP dates | RFC 9110, proxies |
+//! | `retry-after-ms: 1500` | OpenAI, Azure, Anthropic |
+//! | `x-ratelimit-reset-requests: 6m0s`, `20ms` | OpenAI, Groq |
+//! | `anthropic-ratelimit-requests-reset: 2026-03-01T12:00:07Z` | Anthropic |
+//! | `x-ratelimit-reset: 1772366407000` and in seconds since 1970 | OpenRouter, gateways |
+//! | `"retryDelay": "31s"` in the body | Gemini |
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::dialect::RetryShape;
@@ -16,13 +27,19 @@ pub fn retry_after(
     body: &[u8],
     now: Timestamp,
 ) -> Option<Duration> {
+    let mut windows = None;
     for name in &shape.headers {
         let Some((_, value)) = headers.iter().find(|(header, _)| header == name) else { continue };
         let wait =
             if name.ends_with("-ms") { seconds(value).map(|wait| wait / 1000) } else { spelled(value, now) };
-        if wait.is_some() {
+        if name.starts_with("retry-after") && wait.is_some() {
             return wait;
         }
+        // Windows of requests and of tokens end at times of their own, and nobody says which of them is full.
+        windows = windows.max(wait);
+    }
+    if windows.is_some() {
+        return windows;
     }
     let document: Value = serde_json::from_slice(body).ok()?;
     let node = crate::dialect::first_of(&shape.body, &document)?;
@@ -42,7 +59,24 @@ pub fn should_retry(shape: &RetryShape, headers: &[(String, String)]) -> Option<
 }
 
 fn spelled(text: &str, now: Timestamp) -> Option<Duration> {
-    seconds(text).or_else(|| units(text)).or_else(|| date(text, now))
+    moment(text, now).or_else(|| seconds(text)).or_else(|| units(text)).or_else(|| date(text, now))
+}
+
+/// Seconds or milliseconds since 1970: no wait is that long.
+fn moment(text: &str, now: Timestamp) -> Option<Duration> {
+    const YEAR_2001: i64 = 1_000_000_000;
+    let number: i64 = text.trim().parse().ok()?;
+    let at = match number {
+        number if number >= YEAR_2001 * 1000 => Timestamp::from_millisecond(number).ok()?,
+        number if number >= YEAR_2001 => Timestamp::from_second(number).ok()?,
+        _ => return None,
+    };
+    Some(until(at, now))
+}
+
+/// A moment in the past means now.
+fn until(at: Timestamp, now: Timestamp) -> Duration {
+    Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO)
 }
 
 fn seconds(text: &str) -> Option<Duration> {
@@ -76,10 +110,22 @@ fn units(text: &str) -> Option<Duration> {
     (!text.trim().is_empty()).then_some(total)
 }
 
-/// An HTTP date; one in the past means now.
+/// An HTTP date in any of its three forms, or an RFC 3339 one.
 fn date(text: &str, now: Timestamp) -> Option<Duration> {
-    let at = DateTimeParser::new().parse_timestamp(text.trim()).ok()?;
-    Some(Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO))
+    let text = text.trim();
+    // A reader must take all three of them: RFC 9110, section 5.6.7. The older two are in GMT without a zone that a
+    // parser would read.
+    let older = |format: &str| {
+        let civil = jiff::fmt::strtime::parse(format, text).ok()?.to_datetime().ok()?;
+        civil.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    };
+    let at = DateTimeParser::new()
+        .parse_timestamp(text)
+        .ok()
+        .or_else(|| text.parse().ok())
+        .or_else(|| older("%A, %d-%b-%y %H:%M:%S GMT"))
+        .or_else(|| older("%a %b %e %H:%M:%S %Y"))?;
+    Some(until(at, now))
 }
 
 #[cfg(test)]
@@ -107,6 +153,14 @@ mod tests {
             ("x-reset", "1.5s", 1500),
             ("x-reset", "20ms", 20),
             ("x-reset", "1h2m", 3_720_000),
+            ("x-reset", "2m59.56s", 179_560),
+            ("retry-after", "Sunday, 01-Mar-26 12:00:07 GMT", 7000),
+            ("retry-after", "Sun Mar  1 12:00:07 2026", 7000),
+            ("x-reset", "2026-03-01T12:00:07Z", 7000),
+            ("x-reset", "2026-03-01T13:00:07+01:00", 7000),
+            ("x-reset", "1772366407000", 7000),
+            ("x-reset", "1772366407", 7000),
+            ("x-reset", "1772366000", 0),
         ];
         for (header, value, millis) in cases {
             assert_eq!(wait(header, value), Some(Duration::from_millis(millis)), "{header}: {value}");
@@ -117,6 +171,38 @@ mod tests {
     fn nonsense_is_no_answer() {
         for value in ["soon", "-3", "", "5x", "NaN", "1e999"] {
             assert_eq!(wait("retry-after", value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn each_vendors_own_header_is_read_in_its_own_dialect() {
+        let catalogue = crate::dialect::Catalogue::embedded().unwrap();
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        for (dialect, header, value) in [
+            ("openai-chat", "x-ratelimit-reset-requests", "7s"),
+            ("openai-chat", "x-ratelimit-reset-tokens", "7s"),
+            ("openai-responses", "x-ratelimit-reset-tokens", "7s"),
+            ("azure-openai", "retry-after-ms", "7000"),
+            ("azure-openai", "x-ratelimit-reset-requests", "7"),
+            ("anthropic", "anthropic-ratelimit-requests-reset", "2026-03-01T12:00:07Z"),
+            ("anthropic", "anthropic-ratelimit-tokens-reset", "2026-03-01T12:00:07Z"),
+            ("groq", "x-ratelimit-reset-requests", "7s"),
+            ("groq", "x-ratelimit-reset-tokens", "7.0s"),
+            ("mistral", "ratelimitbysize-reset", "7"),
+            ("openrouter", "x-ratelimit-reset", "1772366407000"),
+            ("vllm", "retry-after", "7"),
+        ] {
+            let shape = &catalogue.get(dialect).unwrap().retry;
+            let told = retry_after(shape, &[(header.to_owned(), value.to_owned())], b"", now);
+            assert_eq!(told, Some(Duration::from_secs(7)), "{dialect}: {header}");
+            // What was made for this very answer comes first.
+            let both = [(header.to_owned(), value.to_owned()), ("retry-after".to_owned(), "3".to_owned())];
+            let told = retry_after(shape, &both, b"", now);
+            let wanted = if header.starts_with("retry-after") { 7 } else { 3 };
+            assert!(
+                told == Some(Duration::from_secs(wanted)) || header == "retry-after",
+                "{dialect}: {told:?}"
+            );
         }
     }
 

@@ -23,7 +23,7 @@ fn dialects() -> Vec<Dialect> {
 }
 
 /// A provider of `dialect` at `url` whose schema subset does not matter here.
-fn workspace(dialect: &Dialect, url: &str, stream: bool) -> Workspace {
+pub(crate) fn workspace(dialect: &Dialect, url: &str, stream: bool) -> Workspace {
     let settings = "settings = { region = \"eu-central-1\", deployment = \"d\", api_version = \"v\" }";
     let structured = if dialect.structured.json_object.is_some() { "json_object" } else { "none" };
     let provider = format!(
@@ -46,7 +46,7 @@ fn outgoing(contract: &Contract, provider: &Provider, dialect: &Dialect) -> Outg
         schema: contract.schema.as_ref(),
         messages: &messages,
         input: &case.input,
-        sample: "acme-0",
+        reference: "acme-0",
         stream: provider.stream,
     };
     build(provider, dialect, &ask).unwrap()
@@ -159,7 +159,7 @@ async fn errors_and_rate_limits_are_classed_and_the_wait_is_read() {
 }
 
 #[cfg(feature = "bedrock")]
-fn encoded(dialect: &Dialect, stream: &str) -> Vec<u8> {
+pub(crate) fn encoded(dialect: &Dialect, stream: &str) -> Vec<u8> {
     use aws_smithy_eventstream::frame::write_message_to;
     use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 
@@ -180,7 +180,7 @@ fn encoded(dialect: &Dialect, stream: &str) -> Vec<u8> {
 }
 
 #[cfg(not(feature = "bedrock"))]
-fn encoded(_dialect: &Dialect, stream: &str) -> Vec<u8> {
+pub(crate) fn encoded(_dialect: &Dialect, stream: &str) -> Vec<u8> {
     stream.as_bytes().to_vec()
 }
 
@@ -275,6 +275,9 @@ fn requests_carry_prompt_model_schema_and_key_where_each_dialect_wants_them() {
         if dialect.structured.json_schema.is_some() {
             assert!(text.contains("total_cents"), "{}: the schema is missing", dialect.name);
         }
+        let named =
+            request.headers.iter().any(|(name, value)| name == "idempotency-key" && value == "acme-0");
+        assert!(named, "{}: the sender's name for the work is missing: {:?}", dialect.name, request.headers);
         let keyed = request.headers.iter().any(|(_, value)| value.contains("{key}"));
         let has_key = dialect.request.headers.values().any(|value| value.contains("{key}"));
         assert_eq!(keyed, has_key, "{}", dialect.name);
@@ -282,7 +285,18 @@ fn requests_carry_prompt_model_schema_and_key_where_each_dialect_wants_them() {
 }
 
 fn dialect_placeholders() -> [&'static str; 10] {
-    ["model", "messages", "system", "schema", "schema_text", "schema_name", "role", "text", "input", "sample"]
+    [
+        "model",
+        "messages",
+        "system",
+        "schema",
+        "schema_text",
+        "schema_name",
+        "role",
+        "text",
+        "input",
+        "reference",
+    ]
 }
 
 #[test]
@@ -316,4 +330,47 @@ fn a_gateway_of_ones_own_is_a_file_and_wins_over_an_embedded_one() {
     std::fs::write(folder.path().join("broken.toml"), plain.replace("$.result", "result[")).unwrap();
     let broken = Catalogue::with_folder(folder.path()).unwrap_err().to_string();
     assert!(broken.contains("broken.toml:") && broken.contains("JSONPath"), "{broken}");
+}
+
+/// What a format has no words for, and why.
+const WITHOUT: &[(&str, &str, &str)] = &[
+    ("bedrock-converse", "refusal", "it answers a refusal as ordinary text"),
+    ("cohere", "refusal", "it answers a refusal as ordinary text"),
+    ("ollama", "refusal", "it answers a refusal as ordinary text"),
+    ("plain", "truncation", "a job service sends whole results"),
+    ("plain", "refusal", "a job service has results and errors"),
+    ("plain", "tool call", "a job service calls no tools"),
+    ("plain", "streaming", "a job service sends whole results"),
+    ("plain", "broken stream", "a job service sends whole results"),
+];
+
+#[test]
+fn every_dialect_has_its_eight_round_trips_on_file() {
+    let mut missing = Vec::new();
+    for dialect in dialects() {
+        let wire = Wire::load(&dialect.name);
+        let told = [
+            ("success", wire.success.is_some()),
+            ("truncation", wire.truncated.is_some()),
+            ("refusal", wire.refusal.is_some() || wire.blocked.is_some()),
+            ("tool call", wire.tool_call.is_some()),
+            ("error", wire.error.is_some()),
+            ("rate limit", wire.rate_limit.is_some()),
+            ("streaming", wire.stream.is_some() && dialect.stream.is_some()),
+            ("broken stream", wire.break_before.is_some() && dialect.stream.is_some()),
+        ];
+        let there: Vec<&str> = told.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
+        println!("{:<18} {} of {}: {}", dialect.name, there.len(), told.len(), there.join(", "));
+        for (name, there) in told {
+            let excused = WITHOUT.iter().any(|(one, what, _)| *one == dialect.name && *what == name);
+            if there == excused {
+                missing.push(format!(
+                    "{}: {name} is {}",
+                    dialect.name,
+                    if there { "excused" } else { "missing" }
+                ));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -1,4 +1,5 @@
 //! Everything that needs more than one module.
+mod attempt;
 mod attest;
 mod canary;
 mod cases;
@@ -7,6 +8,7 @@ mod cassette;
 mod cli;
 mod dialects;
 mod gate;
+mod hostile;
 mod load;
 mod subset;
 mod support;

@@ -35,20 +35,31 @@ async fn a_report_does_not_grow_with_the_number_of_samples() {
 }
 
 #[tokio::test]
-async fn the_spend_cap_ends_a_run_and_is_never_exceeded_in_calls() {
-    let contract = "[samples]\nper_case = 200\nconcurrency = 8\n[budget]\ntokens = 1200";
-    let workspace = Workspace::new(&contract.parse().unwrap(), &toml::Table::new());
-    let double = Double::start(vec![Act::json(200, &Wire::load("openai-chat").success(INVOICE))]).await;
-    let text = std::fs::read_to_string(workspace.path("providers.toml")).unwrap();
-    workspace.write("providers.toml", &text.replace("http://127.0.0.1:9", &double.url));
-    let contract = workspace.contract().unwrap();
-    let (provider, dialect) = workspace.provider("fallback");
-    let http = Arc::new(onejob_contracts::transport::Http::new(None).unwrap());
-    let report = check(&contract, &provider, &dialect, http, CheckOptions::default(), &Silent).await.unwrap();
-    assert_eq!(report.verdict.to_string(), "INCONCLUSIVE(budget_exhausted)");
-    // 60 tokens a call: 20 calls reach the cap, and at most those in flight come on top.
-    assert!((20..=28).contains(&double.received()), "{}", double.received());
-    assert_eq!(report.figures.spent.calls, double.received() as u64);
+async fn the_spend_cap_ends_a_run_and_is_never_exceeded_at_any_concurrency() {
+    // 60 tokens a call. Without a limit on the output calls go out alone; with one as many as can't exceed the cap.
+    for limit in ["", "[parameters]\nmax_output_tokens = 30"] {
+        let contract = "[samples]\nper_case = 200\nconcurrency = 8\n[budget]\ntokens = 2500";
+        let workspace = Workspace::new(&contract.parse().unwrap(), &limit.parse().unwrap());
+        let double = Double::start(vec![Act::json(200, &Wire::load("openai-chat").success(INVOICE))]).await;
+        let text = std::fs::read_to_string(workspace.path("providers.toml")).unwrap();
+        workspace.write("providers.toml", &text.replace("http://127.0.0.1:9", &double.url));
+        let contract = workspace.contract().unwrap();
+        let (provider, dialect) = workspace.provider("fallback");
+        let http = Arc::new(onejob_contracts::transport::Http::new(None).unwrap());
+        let report =
+            check(&contract, &provider, &dialect, http, CheckOptions::default(), &Silent).await.unwrap();
+        assert_eq!(report.verdict.to_string(), "INCONCLUSIVE(budget_exhausted)");
+        let spent = report.figures.spent;
+        let cap = if limit.is_empty() { 2500 + 60 } else { 2500 };
+        assert!(spent.input_tokens + spent.output_tokens <= cap, "{limit}: {spent:?}");
+        assert_eq!(spent.calls, double.received() as u64);
+        assert_eq!(
+            spent.input_tokens + spent.output_tokens,
+            60 * double.received() as u64,
+            "all of it is booked"
+        );
+        assert!(double.received() > 20, "{limit}: {}", double.received());
+    }
 }
 
 #[tokio::test]

@@ -267,6 +267,9 @@ defects! {
     AttestationCached, "attestation-cached", Failover,
         "an attestation that has expired allows nothing",
         "Looks at an attestation's date only when it reads the file, so a proof that is long out of date still opens the door.";
+    PermitKept, "permit-kept", Failover,
+        "a job that moved is sent only while the proof holds",
+        "Asks whether a job may move when the first call fails and not when the next one goes out, so a proof that is withdrawn while the job waits still sends it.";
     AttestationByName, "attestation-by-name", Failover,
         "an attestation is for exactly what was attested",
         "Asks only whether the two providers were attested once, so a prompt that was changed since goes out unproven.";

@@ -132,6 +132,7 @@ impl Defect {
             Self::FailoverUngated => rules.may_move = wrong::move_anyhow,
             Self::FailoverOnUnknown => rules.at_deadline = wrong::deadline_is_overload,
             Self::AttestationCached => rules.time_of_question = |read| read,
+            Self::PermitKept => rules.asks_again = false,
             Self::AttestationByName => rules.may_move = wrong::move_by_name,
         }
     }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use onejob_contracts::attempt::Outcome;
 use onejob_contracts::dialect::ErrorClass;
 use onejob_contracts::gate::Trigger;
+use onejob_contracts::verdict::Code;
 
 /// What came back from a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +21,19 @@ pub enum Answer {
         /// What the body says.
         body: Body,
     },
+    /// A complete answer in the provider's own wire format, read under the job's contract.
+    Read(Outcome),
+}
+
+impl Answer {
+    /// The model that answered, if it says.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Self::Read(Outcome::Output { model, .. } | Outcome::Unusable { model, .. }) => model.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// How a call ended without an answer.
@@ -110,6 +125,7 @@ pub fn classify(answer: &Answer) -> Verdict {
             };
         }
         Answer::None(Unanswered::Lost(reason)) => return Verdict::Unknown { reason: reason.clone() },
+        Answer::Read(outcome) => return read(outcome),
         Answer::Status { code, retry_after, body } => (*code, *retry_after, body),
     };
     let said = || match body {
@@ -139,6 +155,42 @@ pub fn classify(answer: &Answer) -> Verdict {
         (503, _) if retry_after.is_some() => failed(true),
         (400..=498, _) => failed(false),
         _ => Verdict::Unknown { reason: said() },
+    }
+}
+
+/// What an answer under a contract says about the work.
+fn read(outcome: &Outcome) -> Verdict {
+    let failed = |code: &str, message: &str, cause| Verdict::Failed {
+        code: code.to_owned(),
+        message: message.to_owned(),
+        retry: false,
+        retry_after: None,
+        cause,
+    };
+    match outcome {
+        Outcome::Output { output, .. } => Verdict::Succeeded { result: output.clone(), reference: None },
+        // The work was done once, and paid for. Whether another try is worth as much again is not for a machine to say.
+        Outcome::Unusable { verdict, message, .. } => {
+            failed(verdict.code().map_or("refused", Code::as_str), message, Trigger::Answered)
+        }
+        Outcome::Withheld { verdict, message } => {
+            let code = verdict.code().map_or("withheld", Code::as_str);
+            let class = match code {
+                "over_budget_on_fallback" => ErrorClass::ContextOverflow,
+                _ => ErrorClass::InvalidRequest,
+            };
+            failed(code, message, Trigger::Failed(class))
+        }
+        Outcome::Failed(told) => Verdict::Failed {
+            code: told.code.clone(),
+            message: told.message.clone(),
+            retry: told.retry,
+            retry_after: told.retry_after,
+            cause: Trigger::Failed(told.class),
+        },
+        Outcome::Duplicate(message) => Verdict::Duplicate { message: message.clone() },
+        Outcome::NeverSent(reason) => classify(&Answer::None(Unanswered::NeverSent(reason.clone()))),
+        Outcome::Unknown(reason) => Verdict::Unknown { reason: reason.clone() },
     }
 }
 

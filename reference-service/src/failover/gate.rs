@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,18 +8,20 @@ use onejob_contracts::attest::TrustedKeys;
 use onejob_contracts::gate::{Attestations, Question, Trigger};
 
 use super::facts::{Facts, facts};
+use crate::contracts::Known;
 use crate::reach::Occasion;
 use crate::rules::Rules;
 use crate::store::{Move, Unmoved};
 use crate::{Config, Error};
 
-/// Decides whether a job may go on at another provider. Remembers files, never verdicts.
+/// Decides whether a job may go on at another provider. Remembers files and which model answered last, never verdicts.
 pub(crate) struct Gate {
     facts: Facts,
     keys: TrustedKeys,
     folder: PathBuf,
     rules: Arc<Rules>,
     read: Mutex<Option<Read>>,
+    heard: Mutex<BTreeMap<String, String>>,
 }
 
 /// What the folder held when it was read.
@@ -43,7 +46,11 @@ pub(crate) struct Asked<'a> {
 
 impl Gate {
     /// Reads contracts, providers and keys; `None` where jobs never move by themselves.
-    pub(crate) fn open(config: &Config, rules: Arc<Rules>) -> Result<Option<Arc<Self>>, Error> {
+    pub(crate) fn open(
+        config: &Config,
+        known: &Known,
+        rules: Arc<Rules>,
+    ) -> Result<Option<Arc<Self>>, Error> {
         let Some(files) = &config.failover else { return Ok(None) };
         let keys = TrustedKeys::load(&files.trust).map_err(|error| Error::Config(error.to_string()))?;
         if !files.attestations.is_dir() {
@@ -51,11 +58,12 @@ impl Gate {
             tracing::warn!(%folder, "there is no such folder of attestations: until there is, no job moves");
         }
         let gate = Self {
-            facts: facts(config, files)?,
+            facts: facts(known)?,
             keys,
             folder: files.attestations.clone(),
             rules,
             read: Mutex::new(None),
+            heard: Mutex::default(),
         };
         Ok(Some(Arc::new(gate)))
     }
@@ -66,6 +74,14 @@ impl Gate {
         let read = tokio::task::spawn_blocking(move || gate.look()).await;
         let read = read.unwrap_or_else(|error| Err(error.to_string()));
         self.decide(asked, read)
+    }
+
+    /// Takes note of the model that answered.
+    pub(crate) fn hears(&self, provider: &str, model: &str) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        if heard.get(provider).is_none_or(|known| known != model) {
+            heard.insert(provider.to_owned(), model.to_owned());
+        }
     }
 
     fn decide(&self, asked: Asked<'_>, read: Result<Read, String>) -> Move {
@@ -80,20 +96,21 @@ impl Gate {
             Ok(read) => read,
             Err(reason) => return refused("unreadable", reason),
         };
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).get(to).cloned();
         let question = Question {
             from,
             to,
             job,
             attestations: &read.attestations,
             now: (self.rules.time_of_question)(read.at),
-            model_reported: None,
+            model_reported: heard.as_deref(),
             trigger: cause,
         };
         match (self.rules.may_move)(&question) {
             Ok(permit) => {
                 let file = Path::new(&permit.file).file_name().unwrap_or_default().to_string_lossy();
                 let by = format!("{file}, signed by {}, until {}", permit.key_id, permit.expires);
-                Move::Allowed { to: to.to_owned(), by }
+                Move::Allowed { to: to.to_owned(), on: cause, by }
             }
             Err(refusal) => refused(refusal.code(), refusal.to_string()),
         }

@@ -4,7 +4,10 @@ use std::time::Duration;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use serde_json::json;
 
+use onejob_contracts::attempt::Outcome;
+
 use super::wire;
+use crate::contracts::Askers;
 use crate::domain::{Answer, Unanswered};
 use crate::rules::Found;
 use crate::{Error, Provider};
@@ -18,6 +21,8 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// One call of a provider.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
+    /// Whom.
+    pub(crate) provider: String,
     /// Where to.
     pub(crate) url: String,
     /// What the provider knows the work by, stable across attempts.
@@ -37,11 +42,12 @@ pub(crate) struct Call {
 #[derive(Debug, Clone)]
 pub(crate) struct ProviderClient {
     http: reqwest::Client,
+    askers: Askers,
 }
 
 impl ProviderClient {
     /// Prepares for calls of these providers.
-    pub(crate) fn new(providers: &[Provider]) -> Result<Self, Error> {
+    pub(crate) fn new(providers: &[Provider], askers: Askers) -> Result<Self, Error> {
         // Fails only when somebody installed a provider before, and then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder();
@@ -58,11 +64,18 @@ impl ProviderClient {
             .connect_timeout(Duration::from_secs(5))
             .build()
             .map_err(|error| Error::Config(format!("the HTTP client can't be set up: {error}")))?;
-        Ok(Self { http })
+        Ok(Self { http, askers })
     }
 
-    /// Calls once and waits for the answer for as long as it takes; the caller decides how long that is.
-    pub(crate) async fn call(&self, call: &Call) -> Answer {
+    /// Calls once and waits for the answer, `patience` at most: nobody wants to know of it later.
+    pub(crate) async fn call(&self, call: &Call, patience: Duration) -> Answer {
+        if let Some(outcome) = self.askers.ask(call, patience).await {
+            return match outcome {
+                Outcome::NeverSent(reason) => Answer::None(Unanswered::NeverSent(reason)),
+                Outcome::Unknown(reason) => Answer::None(Unanswered::Lost(reason)),
+                outcome => Answer::Read(outcome),
+            };
+        }
         let body = json!({
             "client_reference": call.reference,
             "attempt": call.attempt,

@@ -1,11 +1,13 @@
 use std::time::Duration;
 
+use onejob_contracts::gate::Trigger;
 use serde_json::{Value, json};
 use sqlx::{PgConnection, Row as _};
 use uuid::Uuid;
 
+use super::start::Going;
 use super::transaction::transaction;
-use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait};
+use super::{Beside, EventKind, JobRecord, Moved, Store, StoreError, Wait};
 use crate::domain::{AttemptState, Discarded, JobState, RetryPolicy, wire_enum};
 use crate::reach::Occasion;
 use crate::rules::Rules;
@@ -49,6 +51,8 @@ pub(crate) enum Move {
     Allowed {
         /// To whom.
         to: String,
+        /// On what.
+        on: Trigger,
         /// By what right.
         by: String,
     },
@@ -172,7 +176,7 @@ impl Store {
         let made = record.attempts.len();
         let (to, unmoved) = match moving {
             Move::NotAsked => (None, None),
-            Move::Allowed { to, by } if policy.allows(made) => (Some((to, by)), None),
+            Move::Allowed { to, on, by } if policy.allows(made) => (Some((to, *on, by)), None),
             Move::Allowed { to, .. } => (None, Some(used_up(to, made))),
             Move::Refused(unmoved) => (None, Some(unmoved.clone())),
         };
@@ -199,11 +203,12 @@ impl Store {
             let detail = unmoved.to_string();
             self.log(tx, job, EventKind::FailoverRefused, Some(number), Some(&detail)).await?;
         }
-        if let Some((to, by)) = to {
+        if let Some((to, on, by)) = to {
             let from = &attempt.provider;
+            let moved = Moved { from: from.clone(), on };
             let detail = format!("from `{from}` to `{to}` by {by}");
             self.log(tx, job, EventKind::FailedOver, Some(number), Some(&detail)).await?;
-            return self.go_on_at(tx, job, to).await;
+            return self.go_on_at(tx, job, to, &moved).await;
         }
         self.tell_state(tx, job, record.state, after.state, Some(message)).await?;
         Ok(Finished::Accepted(after.state))
@@ -216,11 +221,13 @@ impl Store {
         tx: &mut PgConnection,
         job: Uuid,
         provider: &str,
+        moved: &Moved,
     ) -> Result<Finished, StoreError> {
         let Some(record) = self.load(tx, job).await? else { return Ok(Finished::NotFound) };
         match self.may_start(&record.job(), |rules| rules.start) {
             Ok(after) => {
-                self.add_attempt(tx, &record, &after, provider, None).await?;
+                let going = Going { provider, moved: Some(moved), holder: None };
+                self.add_attempt(tx, &record, &after, going).await?;
                 self.wake_workers(tx).await?;
                 Ok(Finished::Moved)
             }

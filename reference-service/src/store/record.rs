@@ -1,5 +1,6 @@
 use std::str::FromStr;
 
+use onejob_contracts::gate::Trigger;
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::Row as _;
@@ -8,6 +9,7 @@ use uuid::Uuid;
 
 use super::StoreError;
 use crate::domain::{Attempt, AttemptState, Attention, Cancel, Job, JobState, Mode};
+use crate::failover::read_cause;
 
 /// A job with its attempts, as one statement read them. Times are microseconds since 1970.
 #[derive(Debug, Clone)]
@@ -46,8 +48,32 @@ pub(crate) struct AttemptRecord {
     pub(crate) effect_started_at: Option<i64>,
     pub(crate) provider_reference: Option<String>,
     pub(crate) detail: Option<String>,
+    /// The provider that it moved from by itself, and on what; see [`AttemptRecord::moved`].
+    pub(crate) moved_from: Option<String>,
+    pub(crate) moved_on: Option<String>,
     pub(crate) started_at: i64,
     pub(crate) ended_at: Option<i64>,
+}
+
+impl AttemptRecord {
+    /// By what right it is at its provider, where nobody asked for it.
+    pub(crate) fn moved(&self) -> Option<Moved> {
+        Some(Moved { from: self.moved_from.clone()?, on: read_cause(self.moved_on.as_deref()?) })
+    }
+
+    /// It was to go to another provider, and when its turn came the proof for that no longer held.
+    fn was_turned_away(&self) -> bool {
+        self.moved_from.is_some() && self.state == AttemptState::Failed && self.effect_started_at.is_none()
+    }
+}
+
+/// A job's own move to another provider: what the gate was asked, and is asked again before each call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// The provider that failed.
+    pub(crate) from: String,
+    /// How.
+    pub(crate) on: Trigger,
 }
 
 /// The columns of a [`JobRecord`], to be followed by `FROM jobs j`. A subquery and not a second statement: both parts
@@ -62,6 +88,7 @@ macro_rules! job_columns {
          (SELECT coalesce(json_agg(json_build_object( \
              'number', a.number, 'provider', a.provider, 'state', a.state, 'job_version', a.job_version, \
              'worker', a.worker, 'provider_reference', a.provider_reference, 'detail', a.detail, \
+             'moved_from', a.moved_from, 'moved_on', a.moved_on, \
              'effect_started_at', (extract(epoch FROM a.effect_started_at) * 1000000)::bigint, \
              'started_at', (extract(epoch FROM a.started_at) * 1000000)::bigint, \
              'ended_at', (extract(epoch FROM a.ended_at) * 1000000)::bigint) ORDER BY a.number), '[]'::json)::text \
@@ -146,9 +173,19 @@ impl JobRecord {
         self.providers.get(at + 1).map(String::as_str)
     }
 
-    /// The provider that policy uses: after a definite failure the same one again.
+    /// The provider that policy uses: after a definite failure the same one again, and the one before when the last
+    /// attempt was not let go to where it had moved.
     pub(crate) fn same_provider(&self) -> Option<&str> {
-        self.attempts.last().map(|last| last.provider.as_str()).or(self.providers.first().map(String::as_str))
+        let Some(last) = self.attempts.last() else { return self.providers.first().map(String::as_str) };
+        match &last.moved_from {
+            Some(from) if last.was_turned_away() => Some(from),
+            _ => Some(&last.provider),
+        }
+    }
+
+    /// By what right policy's next attempt is at `provider`: by that of the attempt there before.
+    pub(crate) fn moved_to(&self, provider: &str) -> Option<Moved> {
+        self.attempts.iter().rev().find(|attempt| attempt.provider == provider)?.moved()
     }
 
     /// A stored JSON text as a value.

@@ -4,8 +4,9 @@ use sqlx::{PgConnection, Row as _};
 use uuid::Uuid;
 
 use super::transaction::transaction;
-use super::{Beside, EventKind, JobRecord, Store, StoreError, Wait, micros};
+use super::{AttemptRecord, Beside, EventKind, JobRecord, Moved, Store, StoreError, Wait, micros};
 use crate::domain::{Job, StartRefusal};
+use crate::failover::spell_cause;
 use crate::reach::Occasion;
 use crate::rules::{Rules, StartRule};
 
@@ -18,6 +19,26 @@ pub(crate) struct Work {
     pub(crate) job: JobRecord,
     pub(crate) number: i32,
     pub(crate) provider: String,
+    /// By what right it is there, where nobody asked for it.
+    pub(crate) moved: Option<Moved>,
+}
+
+/// Where a new attempt goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Going<'a> {
+    /// The provider.
+    pub(super) provider: &'a str,
+    /// By what right, where nobody asked for it.
+    pub(super) moved: Option<&'a Moved>,
+    /// The worker that holds it already, and for how long.
+    pub(super) holder: Option<(&'a str, Duration)>,
+}
+
+impl<'a> Going<'a> {
+    /// Somebody asked for it.
+    fn to(provider: &'a str) -> Self {
+        Self { provider, moved: None, holder: None }
+    }
 }
 
 /// What became of the wish for another attempt.
@@ -55,7 +76,7 @@ impl Store {
                         if provider.is_some() && !record.providers.contains(&chosen) {
                             Started::UnknownProvider(Box::new(record))
                         } else {
-                            let number = self.add_attempt(tx, &record, &after, &chosen, None).await?;
+                            let number = self.add_attempt(tx, &record, &after, Going::to(&chosen)).await?;
                             self.wake_workers(tx).await?;
                             let now = self.load(tx, job).await?.unwrap_or(record);
                             Started::Yes(number, Box::new(now))
@@ -94,8 +115,11 @@ impl Store {
                 && let Ok(after) = self.may_start(&record.job(), |rules| rules.pick_up)
             {
                 let provider = record.same_provider().unwrap_or(NO_PROVIDER).to_owned();
-                let number = self.add_attempt(tx, &record, &after, &provider, Some((worker, lease))).await?;
-                work = Some(Work { job: record, number, provider });
+                let moved = record.moved_to(&provider);
+                let going =
+                    Going { provider: &provider, moved: moved.as_ref(), holder: Some((worker, lease)) };
+                let number = self.add_attempt(tx, &record, &after, going).await?;
+                work = Some(Work { job: record, number, provider, moved });
             }
             work
         })
@@ -125,7 +149,9 @@ impl Store {
             if let Some(row) = row
                 && let Some(job) = self.load(tx, row.try_get("job_id")?).await?
             {
-                work = Some(Work { job, number: row.try_get("number")?, provider: row.try_get("provider")? });
+                let number = row.try_get("number")?;
+                let moved = job.attempt(number).and_then(AttemptRecord::moved);
+                work = Some(Work { job, number, provider: row.try_get("provider")?, moved });
             }
             work
         })
@@ -183,8 +209,7 @@ impl Store {
         tx: &mut PgConnection,
         before: &JobRecord,
         after: &Job,
-        provider: &str,
-        holder: Option<(&str, Duration)>,
+        Going { provider, moved, holder }: Going<'_>,
     ) -> Result<i32, StoreError> {
         if !before.attempts.is_empty() {
             self.rules.reach.met(Occasion::SecondAttempt);
@@ -196,8 +221,9 @@ impl Store {
             sqlx::raw_sql(between).execute(&mut *tx).await?;
         }
         self.query(
-            "INSERT INTO attempts (job_id, number, exclusive, provider, job_version, worker, lease_until) \
-             VALUES ($1, $2, $3, $4, $5, $6, now() + $7::bigint * interval '1 microsecond')",
+            "INSERT INTO attempts \
+                (job_id, number, exclusive, provider, job_version, worker, lease_until, moved_from, moved_on) \
+             VALUES ($1, $2, $3, $4, $5, $6, now() + $7::bigint * interval '1 microsecond', $8, $9)",
         )
         .bind(before.id)
         .bind(number)
@@ -206,6 +232,8 @@ impl Store {
         .bind(version)
         .bind(holder.map(|(worker, _)| worker))
         .bind(holder.map(|(_, lease)| micros(lease)))
+        .bind(moved.map(|moved| &moved.from))
+        .bind(moved.map(|moved| spell_cause(moved.on)))
         .execute(&mut *tx)
         .await?;
         self.log(tx, before.id, EventKind::AttemptStarted, Some(number), Some(provider)).await?;

@@ -9,12 +9,12 @@ use super::heart::Heart;
 use super::{Phase, Shop};
 use crate::Provider;
 use crate::domain::{Answer, Unanswered, Verdict};
-use crate::failover::Asked;
+use crate::failover::{Asked, may_pass};
 use crate::metrics::Counter;
 use crate::provider::Call;
 use crate::reach::Occasion;
 use crate::rules::Mark;
-use crate::store::{EventKind, Finished, JobRecord, Move, Outcome, Source, StoreError, Work};
+use crate::store::{EventKind, Finished, JobRecord, Move, Outcome, Source, StoreError, Unmoved, Work};
 
 /// An attempt in the hands of this worker.
 struct Held {
@@ -31,6 +31,10 @@ struct Held {
 pub(super) async fn carry_out(shop: Shop, work: Work, slot: OwnedSemaphorePermit) {
     let (job, number) = (work.job.id, work.number);
     shop.metrics.count(Counter::AttemptsStarted);
+    if let Some(outcome) = turned_away(&shop, &work).await {
+        bring_home(&shop, job, number, &outcome, Source::Worker).await;
+        return;
+    }
     let Some(provider) = shop.config.provider(&work.provider).cloned() else {
         let outcome = Outcome::Failed {
             code: "no-provider".to_owned(),
@@ -49,6 +53,7 @@ pub(super) async fn carry_out(shop: Shop, work: Work, slot: OwnedSemaphorePermit
         rules.reach.named("trace", &trace(told), |rules| trace(&(rules.trace)(Some(told))));
     }
     let call = Call {
+        provider: provider.name.clone(),
         url: provider.url.clone(),
         reference: reference(&shop, job, number),
         attempt: number,
@@ -60,13 +65,40 @@ pub(super) async fn carry_out(shop: Shop, work: Work, slot: OwnedSemaphorePermit
     Held { shop, job, number, provider, next, call }.run(slot).await;
 }
 
+/// An attempt whose job moved by itself goes out only if it still may. Asked right before the mark: the decision to move
+/// is as old as the queue is long.
+async fn turned_away(shop: &Shop, work: &Work) -> Option<Outcome> {
+    let rules = &shop.store.rules;
+    let moved = work.moved.as_ref()?;
+    let (kind, from, to) = (work.job.kind.as_str(), moved.from.as_str(), work.provider.as_str());
+    let unmoved = match &shop.gate {
+        Some(gate) => match gate.ask(Asked { kind, from, to, cause: moved.on }).await {
+            Move::Refused(unmoved) => unmoved,
+            Move::Allowed { .. } | Move::NotAsked => return None,
+        },
+        None => Unmoved {
+            to: to.to_owned(),
+            code: "no_contract",
+            reason: "this process has no contract that lets jobs move".to_owned(),
+        },
+    };
+    rules.reach.met(Occasion::TurnedAway);
+    rules.asks_again.then(|| Outcome::Failed {
+        code: "failover-refused".to_owned(),
+        message: format!("`{to}` was not called"),
+        retry: may_pass(moved.on),
+        retry_after: None,
+        moving: Move::Refused(unmoved),
+    })
+}
+
 impl Held {
     async fn run(self, slot: OwnedSemaphorePermit) {
         let before = self.shop.store.rules.mark == Mark::BeforeTheCall;
         if before && !self.mark().await {
             return;
         }
-        let deadline = self.provider.timeout.unwrap_or(self.shop.config.attempt_timeout);
+        let deadline = self.deadline();
         let started = tokio::time::Instant::now();
         let mut heart = Heart::start(&self.shop, self.job, self.number);
         let mut answer = pin!(self.send());
@@ -108,6 +140,10 @@ impl Held {
         self.conclude(self.classify(&late)).await;
     }
 
+    fn deadline(&self) -> Duration {
+        self.provider.timeout.unwrap_or(self.shop.config.attempt_timeout)
+    }
+
     /// Commits the write-ahead mark; false when nothing may be sent.
     async fn mark(&self) -> bool {
         match self.shop.store.mark_effect(self.job, self.number).await {
@@ -123,8 +159,12 @@ impl Held {
     /// Calls the provider, once.
     async fn send(&self) -> Answer {
         let mut resends = self.shop.store.rules.resends;
+        let patience = self.deadline() + self.shop.config.late_answers;
         loop {
-            let answer = self.shop.client.call(&self.call).await;
+            let answer = self.shop.client.call(&self.call, patience).await;
+            if let (Some(gate), Some(model)) = (&self.shop.gate, answer.model()) {
+                gate.hears(&self.provider.name, model);
+            }
             if matches!(answer, Answer::None(Unanswered::Lost(_))) {
                 self.shop.store.rules.reach.met(Occasion::AnswerLost);
             }

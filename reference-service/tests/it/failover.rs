@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use onejob_reference::{Config, Defect, Error};
+use onejob_reference::{Config, Defect, Error, Role};
 use serde_json::{Value, json};
 
 use crate::support::{Papers, Service, eventually, input};
@@ -13,6 +13,7 @@ async fn service(change: impl FnOnce(&mut Config, &Papers)) -> (Service, Papers)
     let mut papers = None;
     let service = Service::with(|config| {
         let made = Papers::new(&config.providers[0].url);
+        config.contracts = Some(made.contracts());
         config.failover = Some(made.failover());
         config.max_attempts = 2;
         change(config, &made);
@@ -188,7 +189,7 @@ async fn a_refused_move_leaves_retries_as_they_are_and_attempts_have_an_end() {
 async fn files_that_could_never_let_a_job_move_are_refused_at_the_start() {
     for (name, from, to, word) in [
         ("providers.toml", "[provider.fallback]", "[provider.backup]", "fallback"),
-        ("providers.toml", "\"plain\"", "\"openai-chat\"", "speaks"),
+        ("providers.toml", "\"plain\"", "\"plane\"", "no dialect is called `plane`"),
         ("providers.toml", "model = ", "parameters = { temperature = 0 }\nmodel = ", "contract lint"),
         ("contract.toml", "[prompt]", "[promt]", "promt"),
         ("trust.pub.pem", "PUBLIC", "PRIVATE", "trust.pub.pem"),
@@ -200,6 +201,7 @@ async fn files_that_could_never_let_a_job_move_are_refused_at_the_start() {
             providers: ["primary", "fallback"]
                 .map(|name| onejob_reference::Provider::new(name, "http://127.0.0.1:1/"))
                 .into(),
+            contracts: Some(papers.contracts()),
             failover: Some(papers.failover()),
             ..Config::default()
         };
@@ -208,6 +210,97 @@ async fn files_that_could_never_let_a_job_move_are_refused_at_the_start() {
         assert!(matches!(error, Error::Config(_)), "{error}");
         assert!(error.to_string().contains(word), "{error}");
     }
+}
+
+/// A job whose first call was denied while its process was on its way down: it moved, and nobody took it up there.
+async fn moved_and_waiting(service: &Service, key: &str) -> String {
+    let id = service.job(key).await;
+    let call = service.double.next().await;
+    service.begin_stop();
+    call.answer(401, &json!({ "error": { "code": "denied", "message": "no such key" } }));
+    id
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn between_the_move_and_the_call_the_proof_may_end() {
+    type Change = fn(&Papers);
+    let changes: [(&str, Change); 5] = [
+        ("no_attestation", Papers::withdraw),
+        ("suspended", Papers::suspend),
+        ("expired", |papers| papers.attest(2 * HOUR, HOUR)),
+        ("untrusted", Papers::forge),
+        ("changed", |papers| {
+            papers.write("contract.toml", &papers.read("contract.toml").replace("charge {{", "Charge {{"));
+        }),
+    ];
+    for (code, change) in changes {
+        let (service, papers) = service(|_, _| {}).await;
+        papers.attest(Duration::ZERO, HOUR);
+        let reader = service.replica(|config| config.role = Role::Api).await;
+        let id = moved_and_waiting(&service, "k").await;
+        reader.until_event(&id, "failed-over").await;
+        service.stop().await.expect("it drains");
+        change(&papers);
+        let next = reader.replica(|config| config.role = Role::All).await;
+        let job = next.until(&id, "failed").await;
+        assert_eq!(job["failure"]["code"], "failover-refused", "{job}");
+        assert_eq!(job["failure"]["failover"]["code"], code, "{job}");
+        assert_eq!(job["attempts"][1]["effect_started_at"], Value::Null, "{job}");
+        assert!(next.events(&id).await.contains(&"failover-refused".to_owned()), "{code}");
+        assert!(!next.double.has_more().await, "{code}: the fallback was called");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_without_a_gate_sends_no_job_that_moved() {
+    let (service, papers) = service(|_, _| {}).await;
+    papers.attest(Duration::ZERO, HOUR);
+    let reader = service.replica(|config| config.role = Role::Api).await;
+    let id = moved_and_waiting(&service, "k").await;
+    reader.until_event(&id, "failed-over").await;
+    service.stop().await.expect("it drains");
+    let next = reader.replica(|config| (config.role, config.failover) = (Role::All, None)).await;
+    let job = next.until(&id, "failed").await;
+    assert_eq!(job["failure"]["failover"]["code"], "no_contract", "{job}");
+    assert!(!next.double.has_more().await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_turned_away_goes_back_to_where_it_came_from_if_that_may_help() {
+    let (service, papers) = service(|config, _| config.max_attempts = 4).await;
+    papers.attest(Duration::ZERO, HOUR);
+    let id = service.job("k").await;
+    // Busy is over some day; so the primary is asked again once the fallback may not be.
+    service.double.next().await.answer_with(429, &[("retry-after", "0")], &json!({}));
+    let busy = service.double.next().await;
+    papers.withdraw();
+    busy.answer_with(429, &[("retry-after", "0")], &json!({}));
+    service.double.next().await.succeed(&json!("by the primary"));
+    let job = service.until(&id, "succeeded").await;
+    let attempts: Vec<(&Value, &Value)> = job["attempts"]
+        .as_array()
+        .expect("attempts")
+        .iter()
+        .map(|one| (&one["provider"], &one["state"]))
+        .collect();
+    let (primary, fallback, failed) = (&json!("primary"), &json!("fallback"), &json!("failed"));
+    assert_eq!(
+        attempts,
+        [(primary, failed), (fallback, failed), (fallback, failed), (primary, &json!("succeeded"))]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_that_somebody_asked_for_needs_no_proof() {
+    let (service, _papers) = service(|config, _| config.max_attempts = 3).await;
+    let id = service.job("k").await;
+    service.double.next().await.answer_with(429, &[("retry-after", "30")], &json!({}));
+    service.until_event(&id, "requeued").await;
+    let asked = service.post(&format!("/v1/jobs/{id}/attempts"), &json!({ "provider": "fallback" })).await;
+    assert_eq!(asked.status, 202, "{asked:?}");
+    service.double.next().await.answer_with(429, &[("retry-after", "0")], &json!({}));
+    service.double.next().await.succeed(&json!("by the fallback"));
+    assert_eq!(service.until(&id, "succeeded").await["attempts"][2]["provider"], "fallback");
 }
 
 fn planted(defect: Defect) -> impl FnOnce(&mut Config, &Papers) {
@@ -241,6 +334,22 @@ async fn attestation_cached_goes_on_after_the_expiry() {
     // Expiry is all that changes, and what happens after it is what this is about.
     tokio::time::sleep(Duration::from_millis(5100)).await;
     moved(&service, "too-late").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn permit_kept_sends_a_job_whose_proof_was_withdrawn() {
+    let (service, papers) = service(|config, papers| {
+        planted(Defect::PermitKept)(config, papers);
+        config.max_attempts = 3;
+    })
+    .await;
+    papers.attest(Duration::ZERO, HOUR);
+    let id = denied(&service, "k").await;
+    let busy = service.double.next().await;
+    papers.withdraw();
+    busy.answer_with(429, &[("retry-after", "0")], &json!({}));
+    service.double.next().await.succeed(&json!(1));
+    assert_eq!(service.until(&id, "succeeded").await["attempts"][2]["provider"], "fallback");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,6 +7,7 @@ mod callbacks;
 mod cancel;
 mod claims;
 mod defects;
+mod dialects;
 mod failover;
 mod keys;
 mod leases;

@@ -76,13 +76,17 @@ impl CaseFile {
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
         paths.sort();
-        paths
-            .iter()
-            .map(|path| {
-                let text = std::fs::read_to_string(path).unwrap();
-                toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-            })
-            .collect()
+        paths.iter().map(|path| Self::read(path)).collect()
+    }
+
+    pub(crate) fn load(id: &str) -> Self {
+        Self::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/cases/{id}.toml")))
+    }
+
+    fn read(path: &Path) -> Self {
+        let text =
+            std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 }
 

@@ -7,7 +7,7 @@ use onejob_contracts::dialect::Catalogue;
 use onejob_contracts::gate::{Attestations, JobFacts, Suspension};
 use onejob_contracts::run::Figures;
 use onejob_contracts::{contract, provider};
-use onejob_reference::Failover;
+use onejob_reference::{Contracts, Failover};
 use tempfile::TempDir;
 
 const CONTRACT: &str = r#"
@@ -38,15 +38,22 @@ impl Papers {
         let (private, public) = SigningKey::generate().expect("random numbers");
         let key = SigningKey::from_pem(&private, "the test").expect("a key");
         let papers = Self { folder, key };
-        let providers = ["primary", "fallback"].map(|name| {
-            format!("[provider.{name}]\ndialect = \"plain\"\nbase_url = \"{url}\"\nmodel = \"{name}-1\"\n")
-        });
+        let providers = ["primary", "fallback"].map(|name| provider(name, "plain", url));
         papers.write("contract.toml", CONTRACT);
         papers.write("schema.json", r#"{"type": "object"}"#);
         papers.write("providers.toml", &providers.join("\n"));
         papers.write("trust.pub.pem", &public);
         std::fs::create_dir(papers.attestations()).expect("a folder");
         papers
+    }
+
+    /// Has the primary and the fallback speak these dialects.
+    pub(crate) fn speak(&self, url: &str, primary: &str, fallback: &str) {
+        let providers = [("primary", primary), ("fallback", fallback)];
+        self.write(
+            "providers.toml",
+            &providers.map(|(name, dialect)| provider(name, dialect, url)).join("\n"),
+        );
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
@@ -69,19 +76,29 @@ impl Papers {
         self.attestations().join(Attestations::file_name("charge", "primary", "fallback"))
     }
 
-    /// What the service is told.
-    pub(crate) fn failover(&self) -> Failover {
-        Failover {
-            contracts: [("charge".to_owned(), self.path("contract.toml"))].into(),
+    /// What the service is told of contracts.
+    pub(crate) fn contracts(&self) -> Contracts {
+        Contracts {
+            by_kind: [("charge".to_owned(), self.path("contract.toml"))].into(),
             providers: self.path("providers.toml"),
-            attestations: self.attestations(),
-            trust: self.path("trust.pub.pem"),
+            dialects: None,
         }
+    }
+
+    /// What the service is told of attestations.
+    pub(crate) fn failover(&self) -> Failover {
+        Failover { attestations: self.attestations(), trust: self.path("trust.pub.pem") }
     }
 
     /// Attests that the fallback may stand in for the primary, as the files are now, from `ago` on for `valid`.
     pub(crate) fn attest(&self, ago: Duration, valid: Duration) {
         self.attest_by(&self.key, ago, valid);
+    }
+
+    /// Attests that these models answered when the fallback was checked.
+    pub(crate) fn attest_models(&self, models: &[&str]) {
+        let models = models.iter().map(|model| (*model).to_owned()).collect();
+        self.attest_with(&self.key, Duration::ZERO, Duration::from_hours(1), models);
     }
 
     /// The same with a key that nobody trusts.
@@ -92,16 +109,23 @@ impl Papers {
     }
 
     fn attest_by(&self, key: &SigningKey, ago: Duration, valid: Duration) {
+        self.attest_with(key, ago, valid, Vec::new());
+    }
+
+    fn attest_with(&self, key: &SigningKey, ago: Duration, valid: Duration, models: Vec<String>) {
         let contract = contract::load(&self.path("contract.toml")).expect("a contract");
         let providers = provider::load_providers(&self.path("providers.toml")).expect("providers");
-        let dialect = Catalogue::embedded().expect("dialects").get("plain").expect("plain").clone();
+        let dialect = &providers["fallback"].dialect;
+        let dialect = Catalogue::embedded().expect("dialects").get(dialect).expect("a dialect");
         let facts = JobFacts::of(&contract, &providers["fallback"], &dialect)
             .expect("facts")
             .with_primary(&providers["primary"]);
         let figures = Figures { samples: 40, passed: 40, lower_bound: 0.912, bar: 0.9, ..Figures::default() };
         let signed = |duration| SignedDuration::try_from(duration).expect("a short time");
         let issued = Timestamp::now() - signed(ago);
-        let attested = facts.attested(("primary", "fallback"), &figures, (issued, issued + signed(valid)));
+        let mut attested =
+            facts.attested(("primary", "fallback"), &figures, (issued, issued + signed(valid)));
+        attested.provider.models_reported = models;
         let envelope = sign(&attested.statement(&[]), key);
         let text = serde_json::to_string(&envelope).expect("JSON");
         put(&self.file(), &text);
@@ -125,6 +149,10 @@ impl Papers {
     pub(crate) fn damage(&self) {
         put(&self.attestations().join("charge.other.suspended.json"), "{");
     }
+}
+
+fn provider(name: &str, dialect: &str, url: &str) -> String {
+    format!("[provider.{name}]\ndialect = \"{dialect}\"\nbase_url = \"{url}\"\nmodel = \"{name}-1\"\n")
 }
 
 fn put(path: &Path, text: &str) {

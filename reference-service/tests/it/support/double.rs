@@ -16,6 +16,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 pub(crate) struct Received {
     pub(crate) probe: bool,
     pub(crate) headers: HeaderMap,
+    pub(crate) path: String,
     pub(crate) query: String,
     pub(crate) body: Value,
     answer: oneshot::Sender<Response>,
@@ -37,6 +38,13 @@ impl Received {
         }
         // The service may have hung up, which some tests are about.
         let _ = self.answer.send(response);
+    }
+
+    /// Begins an answer of events and breaks off.
+    pub(crate) fn break_off(self, events: &'static str) {
+        let broken = std::io::Error::other("broken off");
+        let parts = futures::stream::iter([Ok(Bytes::from_static(events.as_bytes())), Err(broken)]);
+        let _ = self.answer.send(Response::new(axum::body::Body::from_stream(parts)));
     }
 
     pub(crate) fn succeed(self, result: &Value) {
@@ -94,6 +102,7 @@ async fn receive(State(calls): State<Sender>, request: Request) -> Response {
     let received = Received {
         probe: parts.method == Method::GET,
         headers: parts.headers,
+        path: parts.uri.path().to_owned(),
         query: parts.uri.query().unwrap_or_default().to_owned(),
         body: serde_json::from_slice(&raw).unwrap_or_default(),
         answer,
