@@ -9,6 +9,7 @@
 //!                                  gates · provider double · faults · database
 //! ```
 
+pub mod bench;
 pub mod cli;
 pub mod doctor;
 pub mod double;

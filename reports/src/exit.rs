@@ -33,6 +33,8 @@ pub enum ExitCode {
     NoFailover = 21,
     /// `bench --compare`: a regression beyond the threshold.
     Regression = 22,
+    /// `bench`: a strategy broke the promise that it is about, so there are no figures.
+    Unsound = 23,
     /// A bug in onejob.
     Bug = 70,
     /// Interrupted; the report is still written.

@@ -14,7 +14,7 @@ use crate::scenario::Span;
 #[command(
     after_help = "Exit codes: 0 all passed · 1 the target broke a promise · 2 usage · 3 inconclusive · 4 nothing \
     selected · 5 flaky · 10 target unreachable or misfit · 11 double, fault or database failed · 12 baseline broken · \
-    20 a defect survived · 21 no failover · 22 regression · 70 a bug in onejob · 130 interrupted"
+    20 a defect survived · 21 no failover · 22 regression · 23 benchmark unsound · 70 a bug in onejob · 130 interrupted"
 )]
 pub struct Cli {
     /// Flags that mean the same everywhere.
@@ -81,6 +81,8 @@ pub enum Command {
     Target(TargetArgs),
     /// Measure how well this machine can make requests arrive together
     Calibrate(CalibrateArgs),
+    /// Measure what contention costs, beside the limit of the database
+    Bench(Box<super::bench::BenchArgs>),
     /// Prove that a fallback model may stand in for the primary
     Contract(ContractArgs),
     /// Render, merge or compare stored reports

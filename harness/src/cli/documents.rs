@@ -14,8 +14,8 @@ pub(super) fn schema(args: &SchemaArgs) -> Result<ExitCode, Fault> {
         SchemaKind::Target => crate::target::schema(),
         SchemaKind::Contract => onejob_contracts::contract::file_schema(),
         SchemaKind::Providers => onejob_contracts::provider::schema(),
-        SchemaKind::Report => onejob_reports::json::schema(),
         SchemaKind::Bench => onejob_reports::bench::schema(),
+        SchemaKind::Report => onejob_reports::json::schema(),
         SchemaKind::Explore => onejob_reports::explore::explore_schema(),
     };
     written(writeln!(io::stdout(), "{schema:#}"))

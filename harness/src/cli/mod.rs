@@ -1,6 +1,7 @@
 //! The command line: one file per command. The only part that knows that a terminal exists.
 
 mod args;
+mod bench;
 mod calibrate;
 mod common;
 mod contract;
@@ -50,6 +51,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Fault> {
         Command::Doctor(args) => doctor::doctor(&global, &args),
         Command::Target(args) => target::target(&args),
         Command::Calibrate(args) => calibrate::calibrate(&global, &args),
+        Command::Bench(args) => bench::bench(&global, &args),
         Command::Contract(args) => contract::contract(args),
         Command::Report(args) => report::report(&global, args),
         Command::Explain(args) => explain::explain(&args),

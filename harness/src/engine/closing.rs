@@ -168,7 +168,7 @@ async fn list(
     let prepared = gate::Prepared {
         method: rendered.method,
         path: rendered.path,
-        headers: super::request::headers_of(world, world.owner(Some(owner))),
+        headers: super::request::headers_of(&world.target, world.owner(Some(owner))),
         body: Vec::new(),
     };
     let deadline = Instant::now() + world.target.target.answer_within.0;

@@ -52,7 +52,7 @@ pub(super) async fn deliver(
     }
     let rendered = render(&operation, &values)?;
     let (client, replica) = world.client(step.with.replica).await?;
-    let mut headers: Vec<(String, String)> = headers_of(world, None);
+    let mut headers: Vec<(String, String)> = headers_of(&world.target, None);
     headers.extend(rendered.headers);
     Ok(Outgoing {
         id: world.request_id(),

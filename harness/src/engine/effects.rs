@@ -62,7 +62,7 @@ async fn by_request(world: &World, request: &str, count: &str, owner: &str, key:
     let prepared = gate::Prepared {
         method: rendered.method,
         path: rendered.path,
-        headers: headers_of(world, world.owner(Some(owner))),
+        headers: headers_of(&world.target, world.owner(Some(owner))),
         body: Vec::new(),
     };
     let (client, _) = world.client(None).await?;

@@ -40,6 +40,7 @@ pub use plan::{PlannedCell, Selection, as_it_runs, name_of, nothing_lacks_here, 
 pub use ready::reached;
 pub use rejudge::{Rejudged, Stored, rejudge};
 pub(crate) use report::shell_word;
+pub(crate) use request::headers_of;
 pub use run::{Keep, Options, forgive, frame, run};
 pub use service::{Launch, Replica};
 pub use stage::Stage;

@@ -10,7 +10,7 @@ use crate::{
     gate::{Client, Prepared},
     history::RequestId,
     scenario::{Span, Step, Verb, Way, With},
-    target::{Operation, Owner, Values, overlay, render},
+    target::{Operation, Owner, TargetFile, Values, overlay, render},
 };
 
 /// Who asks, where a target file has no owners.
@@ -110,7 +110,7 @@ pub(super) async fn prepare(
         let payload = with.payload.as_ref().map(|name| fresh.payload(name).to_string()).unwrap_or_default();
         rendered.body = Some(body.replace("{payload}", &payload).into_bytes());
     }
-    let mut headers = headers_of(world, owner);
+    let mut headers = headers_of(&world.target, owner);
     if with.key_lines.is_empty() {
         headers.extend(rendered.headers);
     } else {
@@ -211,8 +211,9 @@ fn after(began: jiff::Timestamp, span: Span) -> String {
     began.checked_add(span).unwrap_or(jiff::Timestamp::MAX).to_string()
 }
 
-pub(super) fn headers_of(world: &World, owner: Option<&Owner>) -> Vec<(String, String)> {
-    let common = world.target.target.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+/// The headers of every request, and those that say whose it is.
+pub(crate) fn headers_of(target: &TargetFile, owner: Option<&Owner>) -> Vec<(String, String)> {
+    let common = target.target.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let own = owner.into_iter().flat_map(|owner| {
         let token = owner.token.clone().unwrap_or_default();
         owner.headers.iter().map(move |(name, value)| (name.clone(), value.replace("{token}", &token)))

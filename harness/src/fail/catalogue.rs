@@ -2,7 +2,7 @@
 //!
 //! `OJ1xxx` scenario files, `OJ2xxx` target files and what the target's answers are read by, `OJ3xxx` Postgres, `OJ4xxx`
 //! the target's process and its baseline, `OJ5xxx` double, gates and faults, `OJ6xxx` usage, `OJ7xxx` contracts,
-//! `OJ9xxx` bugs of onejob.
+//! `OJ8xxx` benchmarks, `OJ9xxx` bugs of onejob.
 
 use std::{fmt, str::FromStr};
 
@@ -160,6 +160,10 @@ catalogue! {
     AttestationOverwrite OJ7044 Usage "the key file exists";
     ContractMoment OJ7045 Usage "a moment can't be read";
     DriftNothing OJ7046 Usage "there is nothing to drift from";
+
+    BenchUnsound OJ8001 Unsound "a benchmark broke the promise that it is about";
+    BenchNoContention OJ8002 Inconclusive "a benchmark did not produce the contention that it is about";
+    BenchBase OJ8003 Usage "the earlier run can't be compared with";
 
     Bug OJ9001 Bug "onejob itself is broken";
 }

@@ -32,6 +32,7 @@ pub use options::{Halt, StartOptions};
 pub use own_server::OwnServer;
 pub(crate) use prepared::{give, run_as};
 pub use programs::local_programs;
+pub(crate) use programs::program_beside_server;
 pub(crate) use scratch::Scratch;
 pub use server::{Server, Talk};
 pub use source::Source;

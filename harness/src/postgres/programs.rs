@@ -64,6 +64,15 @@ pub fn local_programs() -> bool {
     *FOUND.get_or_init(|| Programs::find(&Environment::of_this_process()).is_ok())
 }
 
+/// A client program of Postgres: beside the server's programs, where its version fits, else anywhere in PATH.
+pub(crate) fn program_beside_server(name: &str) -> Option<PathBuf> {
+    let environment = Environment::of_this_process();
+    let beside = candidates(&environment).into_iter().map(|folder| folder.join(name));
+    let in_path = std::env::var_os("PATH");
+    let in_path = in_path.iter().flat_map(std::env::split_paths).map(|folder| folder.join(name));
+    beside.chain(in_path).find(|program| program.is_file())
+}
+
 fn major_of(version: &str) -> Option<u32> {
     let digits = version.len() - version.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     version[..digits].parse().ok()

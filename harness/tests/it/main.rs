@@ -2,6 +2,7 @@
 
 #![expect(unreachable_pub, reason = "nobody uses a test binary, so every `pub` in it is for reading only")]
 
+mod bench;
 mod checkers;
 mod cli;
 mod counterexamples;

@@ -91,13 +91,13 @@ pub struct Row {
     pub duplicates: Option<f64>,
     /// For an open loop: how many a second were meant to begin.
     pub intended_rate: Option<f64>,
-    /// What `rate` counts: `decisions`, `calls` or `jobs`.
+    /// What `rate` counts: `decisions`, `calls`, `requests` or `jobs`.
     pub unit: String,
     /// So many a second: the median of the repeats.
     pub rate: Estimate,
     /// Against the plain form (`cas`, `insert-then-look`) at the same point of the same repeat; above 1 is faster.
     pub to_baseline: Option<Estimate>,
-    /// Against the limit beside it, in the same repeat; 1 is as fast as the limit.
+    /// Against the limit beside it, in the same repeat; 1 is as fast as the limit. Of `own_pace_rate` where there is one.
     pub to_limit: Option<Estimate>,
     /// Latencies of all repeats together: of everybody, of those who won (or created), of those who didn't.
     pub latency: Latency,
@@ -187,6 +187,10 @@ pub struct Counts {
 pub struct Repeat {
     /// So many a second.
     pub rate: f64,
+    /// So many a second beside the limit, where that is measured in another way than `rate`: contenders in lockstep have no
+    /// like in pgbench, so both go through the jobs at their own pace.
+    #[serde(default)]
+    pub own_pace_rate: Option<f64>,
     /// So many a second at the limit, measured next to it.
     pub limit_rate: Option<f64>,
     /// So many a second in the plain form at the same point of this repeat.

@@ -83,6 +83,7 @@ fn row((cluster, strategy, contenders): (&str, &str, u32), rate: f64, p50_us: f6
         repeats: (0..5)
             .map(|_| Repeat {
                 rate,
+                own_pace_rate: None,
                 limit_rate: Some(rate / 0.9),
                 baseline_rate: Some(rate),
                 losers_p99_us: Some(us(1.7)),
