@@ -61,6 +61,8 @@ pub(crate) enum Occasion {
     AnswerLost,
     /// An event was delivered again.
     CallbackAgain,
+    /// What a worker wrote had to wait for a row, or was not taken at once.
+    RowHeld,
     /// The database did not take a transaction.
     DatabaseTrouble,
     /// Somebody asked whether a job may move to another provider.
@@ -108,6 +110,7 @@ impl Defect {
             Self::ConflictRepeatsEffect | Self::AttemptAfterCommit | Self::AsynchronousCommit => {
                 &[Occasion::DatabaseTrouble]
             }
+            Self::ResultGivenUp => &[Occasion::RowHeld],
             Self::NamedStatements => &[Occasion::Pooled],
             Self::FailoverUngated | Self::AttestationCached | Self::AttestationByName => {
                 &[Occasion::FailoverAsked]

@@ -127,6 +127,8 @@ pub(crate) struct Rules {
     pub(crate) asks_again: bool,
     /// By which time that is decided; the argument is when the attestations were read.
     pub(crate) time_of_question: fn(Timestamp) -> Timestamp,
+    /// Whether the result of an attempt is given all the time that its row takes, and is tried again where it was not taken.
+    pub(crate) waits_for_rows: bool,
     /// Whether a commit is on the database's disk before anybody is told of it.
     pub(crate) waits_for_commits: bool,
     /// Whether a pooler in transaction mode is taken into account where the configuration says that there is one.
@@ -178,6 +180,7 @@ impl Rules {
             may_move: may_fail_over,
             asks_again: true,
             time_of_question: |_| Timestamp::now(),
+            waits_for_rows: true,
             waits_for_commits: true,
             heeds_pooler: true,
             authentic: signature::verify,

@@ -383,7 +383,7 @@ fn happened(events: &[Event], round: u32, subject: &str, what: &str) -> bool {
 }
 
 /// The first job that an answer to a step told of.
-fn job_told(events: &[Event], round: u32, step: &str) -> Option<String> {
+pub(super) fn job_told(events: &[Event], round: u32, step: &str) -> Option<String> {
     answers(events, round, step).find_map(|answer| answer.job.clone())
 }
 

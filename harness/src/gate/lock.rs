@@ -152,6 +152,22 @@ pub enum LockError {
         /// What Postgres says.
         source: sqlx::Error,
     },
+    /// The statement found no row to lock.
+    #[error(
+        "`lock_job` under `[target.database]` found no row for job {job}: see what `$1` is compared with"
+    )]
+    NoRow {
+        /// The job's id.
+        job: String,
+    },
+    /// The statement was refused, or somebody else holds the row.
+    #[error("the row of job {job} could not be locked: {source}; see `lock_job` under `[target.database]`")]
+    Row {
+        /// The job's id.
+        job: String,
+        /// What Postgres says.
+        source: sqlx::Error,
+    },
     /// The connection broke.
     #[error("the lock gate lost its database: {0}")]
     Broken(#[from] sqlx::Error),

@@ -181,6 +181,8 @@ pub enum Capability {
     Replicas,
     /// The harness has the service's database (`[target.database]`).
     Database,
+    /// The harness may hold the row of a job in it (`lock_job`).
+    RowLock,
     /// More than one owner can be authenticated (`[[owner]]` twice).
     Owners,
     /// The history of a job can be read (`[target.audit]`).
@@ -699,6 +701,7 @@ impl Capability {
         Self::Process,
         Self::Replicas,
         Self::Database,
+        Self::RowLock,
         Self::Owners,
         Self::Audit,
         Self::Failover,
@@ -726,6 +729,7 @@ impl Capability {
             Self::Process => "process",
             Self::Replicas => "replicas",
             Self::Database => "database",
+            Self::RowLock => "row-lock",
             Self::Owners => "owners",
             Self::Audit => "audit",
             Self::Failover => "failover",

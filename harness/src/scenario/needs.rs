@@ -10,6 +10,9 @@ pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
     let mut needs: BTreeSet<_> = scenario.requires.iter().copied().collect();
     for step in &scenario.step {
         needs.extend(of_verb(step));
+        if step.fault.as_deref() == Some("database-lock-row") {
+            needs.insert(Capability::RowLock);
+        }
         if step.gate == Some(GateChoice::Lock) || step.meet.is_some() {
             needs.insert(Capability::Database);
         }

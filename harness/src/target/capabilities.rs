@@ -33,6 +33,10 @@ impl TargetFile {
             (Capability::Process, command.is_some()),
             (Capability::Replicas, target.base.len() > 1 || command.is_some_and(|command| command.replicas)),
             (Capability::Database, target.database.is_some()),
+            (
+                Capability::RowLock,
+                target.database.as_ref().is_some_and(|database| database.lock_job.is_some()),
+            ),
             (Capability::Owners, self.owner.len() > 1),
             (Capability::JsonPayload, target.submit.json.as_ref().is_some_and(holds_payload)),
         ];

@@ -221,6 +221,9 @@ pub struct Database {
     /// Counts jobs of an owner's key: `$1` is the owner's name, `$2` the key. One integer.
     #[serde(default)]
     pub count_jobs: Option<String>,
+    /// Locks the row of a job, as a transaction does that somebody forgot: `$1` is the job's id, as text. One row.
+    #[serde(default)]
+    pub lock_job: Option<String>,
 }
 
 /// Counts the effects of an owner's key, by a query or by a request. A job that tells of its effects itself needs neither:

@@ -258,6 +258,9 @@ defects! {
     ConflictRepeatsEffect, "conflict-repeats-effect", Isolation,
         "running a transaction again never repeats an effect",
         "Wraps the call in the transaction that is tried again, so a serialization failure charges the card once more.";
+    ResultGivenUp, "result-given-up", Isolation,
+        "what a provider answered is written, however long its row is held",
+        "Gives the write of a result as long as a click, so a backup that holds a row for a second leaves a paid order open.";
     FailoverUngated, "failover-ungated", Failover,
         "no job moves to a provider that has not proven that it meets the contract",
         "Sends the job to whoever is next in the chain, so a model that never saw the prompt writes the customer's invoice.";

@@ -88,6 +88,7 @@ impl Defect {
             Self::GivenUpRunsAgain => rules.cancel_attempt = wrong::cancel_attempt_and_requeue,
             Self::PreconditionIgnored => rules.allows = |_, _| true,
             Self::NoHeartbeat => rules.heartbeats = false,
+            Self::ResultGivenUp => rules.waits_for_rows = false,
             Self::LapsedMeansRepeat => rules.lapse = wrong::lapse_and_repeat,
             Self::LeaseByWorkerClock => sql.lease = store::LEASE_BY_WORKER_CLOCK,
             Self::CancelOverwrites => rules.cancel_job = wrong::cancel_decided,

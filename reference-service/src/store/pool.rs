@@ -114,6 +114,7 @@ impl Store {
             Wait::Singly if !self.pooled => return Ok(Session::single(self.pool.acquire().await?)),
             Wait::Singly if self.impatient => Wait::Briefly,
             Wait::Singly => Wait::Patiently,
+            Wait::Patiently if !self.rules.waits_for_rows => Wait::Briefly,
             wait => wait,
         };
         let begin = match wait {

@@ -323,9 +323,20 @@ async fn persist<T, F: Future<Output = Result<T, StoreError>>>(
 ) -> Option<T> {
     let mut pause = Duration::from_millis(50);
     let mut refusals = 0;
+    let rules = &shop.store.rules;
     loop {
-        match write().await {
+        let asked = tokio::time::Instant::now();
+        let written = write().await;
+        // Longer than a request waits for a row.
+        if written.is_err() || asked.elapsed() >= shop.config.lock_timeout {
+            rules.reach.met(Occasion::RowHeld);
+        }
+        match written {
             Ok(value) => return Some(value),
+            Err(error) if !rules.waits_for_rows => {
+                tracing::error!(%job, %error, "not written");
+                return None;
+            }
             Err(error) => {
                 shop.metrics.count(Counter::DatabaseErrors);
                 tracing::warn!(%job, %error, "not written yet");

@@ -150,6 +150,13 @@ fn database(file: &TargetFile, findings: &mut Findings) {
         let help = "like `SELECT count(*) FROM jobs WHERE owner = $1 AND idempotency_key = $2`";
         findings.add(Code::TargetWrongValue, path("count_jobs"), message, help);
     }
+    if let Some(sql) = &database.lock_job
+        && !sql.contains("$1")
+    {
+        let message = "`lock_job` must lock one job's row: `$1` is the job's id";
+        let help = "like `SELECT FROM jobs WHERE id::text = $1 FOR UPDATE`";
+        findings.add(Code::TargetWrongValue, path("lock_job"), message, help);
+    }
     if file.target.command.is_none() && database.url.is_none() {
         let help =
             "add `url` to [target.database], or take the section out: the service then counts as a black box";
