@@ -254,7 +254,7 @@ pub struct ProveArgs {
     /// With `--all`: also pairs of which the honest service has shown that they can't make a difference
     #[arg(long, requires = "all")]
     pub unreached: bool,
-    /// Pairs at a time [default: three times the processors; most of a play is waiting]
+    /// Pairs at a time [default: five times the processors; most of a play is waiting]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
     pub jobs: Option<u16>,
     /// Text or JSON

@@ -16,6 +16,9 @@ use crate::{
     prove::{Culprit, Effort, KillMatrix, News, Pace, Trial, prove as try_all, table},
 };
 
+/// A play mostly waits: for leases, for deadlines, for what never comes. Fewer leave processors idle.
+const PLAYS_PER_PROCESSOR: usize = 5;
+
 pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault> {
     if let Some(target) = &args.target {
         return super::negate::negate(global, args, target);
@@ -31,7 +34,7 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
         return Ok(ExitCode::NothingSelected);
     }
     let every_defect = args.defect.is_empty();
-    let parallel = args.jobs.map_or_else(|| 3 * common::processors(), usize::from);
+    let parallel = args.jobs.map_or_else(|| PLAYS_PER_PROCESSOR * common::processors(), usize::from);
     let quiet = global.quiet;
     let notes = tempfile::tempdir().map_err(|error| {
         Fault::new(
