@@ -67,6 +67,8 @@ impl ExitCode {
             Verdict::Skipped if report.cells.iter().all(|cell| cell.verdict == Verdict::Skipped) => {
                 Self::NothingSelected
             }
+            // What didn't run is not known to hold, whyever it didn't.
+            Verdict::Pass | Verdict::Skipped if report.cells.len() < report.planned => Self::Infrastructure,
             Verdict::Pass | Verdict::Skipped => Self::Success,
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn calibrate(global: &Global, args: &CalibrateArgs) -> Result<ExitCod
         let databases = Databases::open(&server, &leash, 0).await?;
         let database = databases.empty().await?;
         if !global.quiet {
-            eprintln!("measuring on {}; this takes a minute at most", server.describe());
+            talk!("measuring on {}; this takes a minute at most", server.describe());
         }
         let effort = Effort { rounds: args.rounds as usize, ..Effort::default() };
         let measured = measure(effort, Some(&database.url)).await;

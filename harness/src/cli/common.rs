@@ -20,7 +20,7 @@ use crate::{
     fail::{Code, Fault, Look},
     leash::Leash,
     postgres::{Server, Source, StartOptions},
-    scenario::{Loaded, discover, embedded},
+    scenario::{Loaded, discover, embedded, unique},
     target::{self, Hidden, TargetFile},
 };
 
@@ -72,7 +72,7 @@ pub(super) async fn postgres(
     options: &StartOptions,
 ) -> Result<Server, Fault> {
     let source = source(args)?;
-    Ok(Server::start(&source, options, leash, &|line: &str| eprintln!("{line}")).await?)
+    Ok(Server::start(&source, options, leash, &|line: &str| talk!("{line}")).await?)
 }
 
 /// Where Postgres is to come from, as the flags say.
@@ -96,6 +96,7 @@ pub(super) fn load(paths: &[PathBuf]) -> Result<Vec<Loaded>, Fault> {
     for path in paths {
         files.extend(discover(path)?);
     }
+    let files = unique(files)?;
     let mut cells = Vec::new();
     let mut faults = Vec::new();
     for file in &files {
@@ -118,14 +119,14 @@ pub(super) fn load_target(path: Option<&Path>) -> Result<TargetFile, Fault> {
     }
 }
 
-/// Turns to true at Ctrl-C or SIGTERM. A second signal ends the process at once; the watchdog cleans up.
+/// Turns to true at Ctrl-C, SIGTERM, and when the terminal goes away. A second signal ends the process at once; the watchdog cleans up.
 pub(super) fn stop_on_signals() -> watch::Receiver<bool> {
     use tokio::signal::unix::{SignalKind, signal};
 
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
         else {
             return std::future::pending().await;
         };
@@ -133,12 +134,13 @@ pub(super) fn stop_on_signals() -> watch::Receiver<bool> {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
             }
             if time > 0 {
                 std::process::exit(i32::from(ExitCode::Interrupted as u8));
             }
-            eprintln!("stopping: the report is being written; once more to stop at once");
             let _ = stop.send(true);
+            talk!("stopping: the report is being written; once more to stop at once");
         }
     });
     stopped

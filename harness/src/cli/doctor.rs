@@ -66,7 +66,7 @@ pub(super) fn doctor(global: &Global, args: &DoctorArgs) -> Result<ExitCode, Fau
                     _ = stop.wait_for(|stop| *stop) => break None,
                     _ = looks.tick() => {
                         if !page.quiet && told.get().elapsed() >= TELL_AFTER {
-                            eprintln!("… the service has been waited for {} s", told.get().elapsed().as_secs());
+                            talk!("… the service has been waited for {} s", told.get().elapsed().as_secs());
                         }
                     }
                 }

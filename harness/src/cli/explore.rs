@@ -41,7 +41,7 @@ pub(super) fn explore(global: &Global, args: &ExploreArgs) -> Result<ExitCode, F
     let ability = Ability::of(&target, args.target.is_none());
     let sum = digest(seed, DIGESTED, &ability);
     if !global.quiet {
-        eprintln!("seed {seed}; digest of its first {DIGESTED} plans: {sum}");
+        talk!("seed {seed}; digest of its first {DIGESTED} plans: {sum}");
     }
     let parallel = match (&target.target.command, args.jobs) {
         // One service and one double for all: a plan must not see another's calls.
@@ -113,7 +113,7 @@ async fn look(
     let hidden = &theatre.grounds().target.hidden;
     let say = |line: String| {
         if !quiet {
-            eprintln!("{}", hidden.redact(&line));
+            talk!("{}", hidden.redact(&line));
         }
     };
     loop {
@@ -166,7 +166,7 @@ fn progress(quiet: bool) -> impl FnMut(&Hunt) {
     move |hunt: &Hunt| {
         if !quiet && told.elapsed() >= TELL_EVERY {
             told = Instant::now();
-            eprintln!(
+            talk!(
                 "{:>4} s  {} plans, {} of them unclear, nothing broken",
                 began.elapsed().as_secs(),
                 hunt.played,

@@ -35,7 +35,7 @@ pub(super) fn list(args: &ListArgs) -> Result<ExitCode, Fault> {
         }
     }
     if scenarios.is_empty() {
-        eprintln!("no scenario matches");
+        talk!("no scenario matches");
         return Ok(ExitCode::NothingSelected);
     }
     let mut out = std::io::stdout().lock();

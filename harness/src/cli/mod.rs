@@ -1,5 +1,13 @@
 //! The command line: one file per command. The only part that knows that a terminal exists.
 
+/// Says something to people. Where nobody can be told, the work goes on all the same.
+macro_rules! talk {
+    ($($said:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($said)*);
+    }};
+}
+
 mod args;
 mod bench;
 mod calibrate;
@@ -21,6 +29,8 @@ mod sheets;
 mod store;
 mod target;
 
+use std::io::Write as _;
+
 pub use args::{Cli, Command};
 use onejob_reports::exit::ExitCode;
 
@@ -33,7 +43,7 @@ pub fn main(cli: Cli) -> ExitCode {
     match dispatch(cli) {
         Ok(code) => code,
         Err(fault) => {
-            eprint!("{}", render(&fault, look));
+            let _ = write!(std::io::stderr(), "{}", render(&fault, look));
             fault.exit()
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn negate(global: &Global, args: &ProveArgs, file: &Path) -> Result<E
     let cells = undoubled(load(&args.scenarios)?, &capabilities, target.counts_effects());
     let cells = promised(plan(cells, &selection, &capabilities, &target.settings), &target.promises());
     if cells.is_empty() {
-        eprintln!("nothing is selected: `onejob list` shows the scenarios");
+        talk!("nothing is selected: `onejob list` shows the scenarios");
         return Ok(ExitCode::NothingSelected);
     }
     // One service and one double for all: a cell must not see another's calls.
@@ -55,7 +55,7 @@ pub(super) fn negate(global: &Global, args: &ProveArgs, file: &Path) -> Result<E
             count += 1;
             if !quiet {
                 let line = format!("{count:>5}  {lie:<24} {scenario:<36} {}", word(trial));
-                eprintln!("{}", hidden.redact(&line));
+                talk!("{}", hidden.redact(&line));
             }
         };
         let outcome = try_all(&grounds, cells, &negations, (args.all, parallel), &mut tell, stop).await;

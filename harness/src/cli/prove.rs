@@ -30,7 +30,7 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
         Selection { filters: args.filter.clone(), tags: args.tag.clone(), ..Selection::default() };
     let cells = plan(load(&args.scenarios)?, &selection, &target.capabilities(), &target.settings);
     if cells.is_empty() {
-        eprintln!("nothing is selected: `onejob list` shows the scenarios");
+        talk!("nothing is selected: `onejob list` shows the scenarios");
         return Ok(ExitCode::NothingSelected);
     }
     let every_defect = args.defect.is_empty();
@@ -55,7 +55,7 @@ pub(super) fn prove(global: &Global, args: &ProveArgs) -> Result<ExitCode, Fault
             // Thousands of pairs are out of reach, and took no time.
             let dull = matches!(news, News::Tried(_, _, Trial::NotReached));
             if !quiet && !dull {
-                eprintln!("{}", line(news, pace));
+                talk!("{}", line(news, pace));
             }
         };
         let effort =

@@ -41,7 +41,7 @@ pub(super) fn report(global: &Global, args: ReportArgs) -> Result<ExitCode, Faul
             let (before, after) = (read_report(&before)?, read_report(&after)?);
             let diff = diff::diff(&before, &after, diff::Thresholds::default());
             for doubt in diff::doubts(&before, &after, &diff) {
-                eprintln!("{doubt}");
+                talk!("{doubt}");
             }
             written(io::stdout().write_all(diff.to_string().as_bytes()))?;
         }
@@ -59,12 +59,12 @@ fn open(store: &Store) -> Result<(), Fault> {
     let path = store.keep_page(&page)?;
     written(writeln!(io::stdout(), "{}", path.display()))?;
     if !has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())) {
-        eprintln!("no display here: open that file in a browser");
+        talk!("no display here: open that file in a browser");
         return Ok(());
     }
     // The path was printed: where nothing can open it, a person still can.
     if let Err(error) = open::that_detached(&path) {
-        eprintln!("nothing here opens HTML files ({error}): open that file in a browser");
+        talk!("nothing here opens HTML files ({error}): open that file in a browser");
     }
     Ok(())
 }
@@ -85,17 +85,17 @@ fn rejudge(global: &Global, args: &ReportArgs) -> Result<ExitCode, Fault> {
     for history in &histories {
         if let Some(line) = history.torn {
             let file = history.file.display();
-            eprintln!("{file} ends in the middle of line {line}: judged up to there");
+            talk!("{file} ends in the middle of line {line}: judged up to there");
         }
     }
     let stored = histories.into_iter().map(|history| history.stored).collect();
     let scenarios = as_planned(&before, args)?;
     let engine::Rejudged { report, kept } = engine::rejudge(before.clone(), stored, scenarios);
     for (cell, reason) in &kept {
-        eprintln!("{cell} keeps its verdict: {reason}");
+        talk!("{cell} keeps its verdict: {reason}");
     }
     let diff = diff::diff(&before, &report, diff::Thresholds::default());
-    eprint!("judged again: {diff}");
+    let _ = write!(std::io::stderr(), "judged again: {diff}");
     show(global, &report, &args.format)?;
     Ok(ExitCode::of_run(&report, false))
 }

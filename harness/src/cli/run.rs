@@ -18,7 +18,7 @@ use onejob_reports::{
 use tokio::sync::{mpsc, watch};
 
 use super::{
-    args::{Flaky, Global, RunArgs},
+    args::{Flaky, Global, PostgresSource, RunArgs},
     common::{self, Ground, load, load_target, stop_on_signals},
     store::Store,
 };
@@ -49,7 +49,7 @@ pub(super) fn run(global: &Global, args: &RunArgs) -> Result<ExitCode, Fault> {
     }
     let planned = promised(planned, &target.promises());
     if planned.is_empty() {
-        eprintln!("nothing is selected: `onejob list` shows the scenarios");
+        talk!("nothing is selected: `onejob list` shows the scenarios");
         return Ok(ExitCode::NothingSelected);
     }
     let planned = match args.seed {
@@ -143,11 +143,24 @@ impl Work<'_> {
         let stop = stop_on_signals();
         let leash = common::leash().map_err(early)?;
         let ahead = self.args.jobs.map_or(4, usize::from);
-        let ground = Ground::prepare(&self.args.postgres, ahead, &target, &leash).await.map_err(early)?;
+        let mut stopped = stop.clone();
+        let ground = tokio::select! {
+            biased;
+            ground = Ground::prepare(&self.args.postgres, ahead, &target, &leash) => ground.map_err(early)?,
+            // Servers that don't answer and images that are pulled take longer than anybody waits for a Ctrl-C.
+            _ = stopped.wait_for(|stop| *stop) => {
+                let not_run = planned.iter().map(PlannedCell::name).collect();
+                return Ok(RunReport { interrupted: true, not_run, ..frame.clone() });
+            }
+        };
         let grounds = ground.grounds(target, &leash, &self.args.defect).map_err(early)?;
         let grounds = Grounds { run_id: frame.run_id.clone(), ..grounds };
         let frame = RunReport { database: ground.database(), ..frame.clone() };
         let report = self.play(&grounds, planned, frame, stop).await;
+        if let Ok(report) = &report {
+            // A second Ctrl-C while it is tidied up must not cost the report.
+            self.store.save(&self.secrets.report(report.clone())).map_err(early)?;
+        }
         ground.end().await.map_err(early)?;
         report
     }
@@ -181,7 +194,7 @@ impl Work<'_> {
                     if let Progress::CellFinished { cell } = &progress
                         && let Err(error) = journal.add(cell)
                     {
-                        tracing::warn!(%error, "a cell could not be written down while the run goes on");
+                        talk!("a cell could not be written down while the run goes on: {error}");
                     }
                     listener.on(&progress);
                 }
@@ -217,7 +230,7 @@ impl Work<'_> {
         let secrets = &grounds.target.hidden;
         let keep = |name: &str, repeat: u32, history: &crate::history::History| {
             if let Err(error) = self.store.keep(name, repeat, history, secrets) {
-                tracing::warn!(%error, "a history could not be kept");
+                talk!("the history of {name} could not be kept: {error}");
             }
         };
         let mut stopped = stop.clone();
@@ -236,13 +249,17 @@ impl Work<'_> {
 }
 
 fn replay(args: &RunArgs) -> String {
-    let target = args
-        .target
-        .iter()
-        .map(|target| format!(" --target {}", engine::shell_word(&target.display().to_string())));
+    let path = |flag: &'static str| {
+        move |path: &PathBuf| format!(" --{flag} {}", engine::shell_word(&path.display().to_string()))
+    };
+    let target = args.target.iter().map(path("target"));
+    let scenarios = args.scenarios.iter().map(path("scenarios"));
+    let source = args.postgres.postgres;
+    // A URL may hold a password: whoever plays it again has it in the environment, or knows it.
+    let postgres = (source != PostgresSource::Auto).then(|| format!(" --postgres {}", source.name()));
     let defects = args.defect.iter().map(|defect| format!(" --defect {defect}"));
     let seed = args.seed.map(|seed| format!(" --seed {seed}"));
-    target.chain(defects).chain(seed).collect()
+    target.chain(scenarios).chain(defects).chain(postgres).chain(seed).collect()
 }
 
 /// Where reports go.
@@ -275,7 +292,14 @@ impl Outputs {
 
     /// Whether the files can be written, before a run is spent on them.
     fn check(&self) -> Result<(), Fault> {
-        for (_, path) in &self.files {
+        for (index, (_, path)) in self.files.iter().enumerate() {
+            if self.files[..index].iter().any(|(_, other)| other == path) {
+                return Err(Fault::new(
+                    Code::ReportPath,
+                    format!("two reports go to {}", path.display()),
+                    "give each its own file",
+                ));
+            }
             common::writable(path).map_err(|error| {
                 Fault::new(
                     Code::ReportPath,

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::{self, BufRead as _, BufReader, BufWriter, Write as _},
+    io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -21,6 +21,9 @@ use crate::{
     history::{Event, HISTORY_VERSION, History},
     target::Hidden,
 };
+
+/// More than the first line of a history has.
+const LONGEST_HEADER: u64 = 64 * 1024;
 
 /// The folder.
 pub(super) struct Store(PathBuf);
@@ -67,11 +70,9 @@ impl Store {
             .and_then(|()| fs::File::create(&file))
             .and_then(|file| NdjsonWriter::begin(BufWriter::new(file), head))
             .map_err(|error| unwritable(&file, error))?;
-        let made = match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => fs::create_dir_all(&folder),
-        };
-        made.map_err(|error| unwritable(&folder, error))?;
+        fs::create_dir_all(&folder)
+            .and_then(|()| clear_histories(&folder))
+            .map_err(|error| unwritable(&folder, error))?;
         Ok(Journal(journal))
     }
 
@@ -119,7 +120,7 @@ impl Store {
         if !journal.exists() {
             return read_report(&self.report_file());
         }
-        eprintln!(
+        talk!(
             "the last run has no report: it was killed, or it goes on; this is what it had found until then ({})",
             journal.display()
         );
@@ -166,6 +167,28 @@ impl Journal {
     pub(super) fn add(&mut self, cell: &Cell) -> io::Result<()> {
         self.0.cell(cell)
     }
+}
+
+/// Removes the histories of an earlier run, and nothing else: the folder was named by somebody who may keep other things in
+/// it.
+fn clear_histories(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|extension| extension == "ndjson") && is_history(&file)? {
+            fs::remove_file(&file)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file begins as histories do. One that broke off before its first line was whole is none.
+fn is_history(file: &Path) -> io::Result<bool> {
+    if !file.is_file() {
+        return Ok(false);
+    }
+    let mut first = Vec::new();
+    BufReader::new(fs::File::open(file)?).take(LONGEST_HEADER).read_until(b'\n', &mut first)?;
+    Ok(serde_json::from_slice::<Header>(&first).is_ok())
 }
 
 fn unwritable(path: &Path, error: io::Error) -> Fault {
@@ -269,7 +292,7 @@ pub(super) fn read_report(path: &Path) -> Result<RunReport, Fault> {
         unreadable(path, advice, error)
     })?;
     if let Some(incomplete) = &report.incomplete {
-        eprintln!("{}: {incomplete}", path.display());
+        talk!("{}: {incomplete}", path.display());
     }
     Ok(report)
 }

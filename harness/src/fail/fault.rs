@@ -1,9 +1,9 @@
 //! An error that a user can cause.
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, ops::Range};
 
 use anstream::adapter::strip_str;
-use miette::{Diagnostic, LabeledSpan, SourceCode};
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use onejob_reports::{exit::ExitCode, model::CellError};
 
 use super::{Code, Place};
@@ -22,6 +22,8 @@ struct Parts {
     help: String,
     label: Option<String>,
     place: Option<Place>,
+    /// What is shown of the file where it can't be shown as it is.
+    excerpt: Option<(NamedSource<String>, Range<usize>)>,
     cause: Option<Box<dyn Error + Send + Sync>>,
     others: Vec<Fault>,
 }
@@ -36,6 +38,7 @@ impl Fault {
             help: help.into(),
             label: None,
             place: None,
+            excerpt: None,
             cause: None,
             others: Vec::new(),
         }))
@@ -44,6 +47,7 @@ impl Fault {
     /// The same fault, in this place.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
+        self.0.excerpt = place.excerpt();
         self.0.place = Some(place);
         self
     }
@@ -152,12 +156,16 @@ impl Diagnostic for Fault {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.0.place.as_ref().map(|place| place.text().source() as _)
+        let place = self.0.place.as_ref()?;
+        let file = place.text().source();
+        let shown: &dyn SourceCode = self.0.excerpt.as_ref().map_or(file, |(shown, _)| shown);
+        Some(shown)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let place = self.0.place.as_ref()?;
-        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(self.0.label.clone(), place.span()))))
+        let span = self.0.excerpt.as_ref().map_or_else(|| place.span(), |(_, span)| span.clone());
+        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(self.0.label.clone(), span))))
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {

@@ -82,6 +82,74 @@ impl Place {
     }
 }
 
+/// Longer lines are cut to what stands around the place.
+const LONGEST_LINE: usize = 400;
+/// So much of a long line is shown before its place.
+const BEFORE: usize = 60;
+
+impl Place {
+    /// What an excerpt shows instead of the file, where that can't be shown as it is: a line that is too long for any
+    /// terminal, or characters that a terminal would obey. Lines keep their numbers.
+    pub(super) fn excerpt(&self) -> Option<(NamedSource<String>, Range<usize>)> {
+        let content = self.text.content();
+        let tame = |line: &str| line.len() <= LONGEST_LINE && !line.chars().any(obeyed);
+        if content.lines().all(tame) {
+            return None;
+        }
+        let (mut shown, mut span, mut offset) = (String::new(), None, 0);
+        for line in content.split_inclusive('\n') {
+            let (end, text) = (offset + line.len(), line.trim_end_matches(['\n', '\r']));
+            let here =
+                (offset..end).contains(&self.span.start) || self.span.start == end && end == content.len();
+            let place = here.then(|| {
+                let start = (self.span.start - offset).min(text.len());
+                start..(self.span.end - offset).clamp(start, text.len())
+            });
+            if let Some(found) = tamed(text, place, &mut shown) {
+                span = Some(found);
+            }
+            shown.push('\n');
+            offset = end;
+        }
+        let span = span.unwrap_or(shown.len()..shown.len());
+        Some((NamedSource::new(self.text.name(), shown), span))
+    }
+}
+
+/// Appends a line as a terminal may see it, and gives the place's bytes there.
+fn tamed(line: &str, place: Option<Range<usize>>, shown: &mut String) -> Option<Range<usize>> {
+    let around = place.clone().unwrap_or(0..0);
+    let window = if line.len() <= LONGEST_LINE {
+        0..line.len()
+    } else {
+        let start = line.floor_char_boundary(around.start.saturating_sub(BEFORE));
+        start..line.floor_char_boundary((start + LONGEST_LINE).min(line.len()))
+    };
+    if window.start > 0 {
+        shown.push('…');
+    }
+    let (mut start, mut end) = (None, shown.len());
+    for (index, char) in line[window.clone()].char_indices() {
+        if index + window.start >= around.start && start.is_none() {
+            start = Some(shown.len());
+        }
+        shown.push(if obeyed(char) { char::REPLACEMENT_CHARACTER } else { char });
+        if index + window.start < around.end {
+            end = shown.len();
+        }
+    }
+    let start = start.unwrap_or(shown.len());
+    if window.end < line.len() {
+        shown.push('…');
+    }
+    place.map(|_| start..end.max(start))
+}
+
+/// Whether a terminal does something else with it than to show it.
+fn obeyed(char: char) -> bool {
+    char.is_control() && !matches!(char, '\t' | '\r' | '\n')
+}
+
 impl std::fmt::Display for Place {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}:{}:{}", self.text.name(), self.line(), self.column())
@@ -98,6 +166,32 @@ mod tests {
         assert_eq!(text.place(0..1).to_string(), "a.toml:1:1");
         let two = text.content().find('2').expect("it is there");
         assert_eq!(text.place(two..two + 1).to_string(), "a.toml:2:6");
+    }
+
+    #[test]
+    fn an_excerpt_of_a_long_line_is_what_stands_around_the_place() {
+        let long = format!("a = 1\nx = \"{}HERE{}\"\n", "é".repeat(40_000), "z".repeat(40_000));
+        let text = Text::new("a.toml", &long);
+        let at = long.find("HERE").expect("it is there");
+        let (shown, span) = text.place(at..at + 4).excerpt().expect("the line is too long");
+        assert_eq!(&shown.inner()[span], "HERE");
+        assert!(shown.inner().len() < 600, "{} bytes", shown.inner().len());
+        assert_eq!(shown.inner().lines().count(), 2, "lines keep their numbers");
+        // A span over the whole line is cut to what is shown.
+        let (shown, span) = text.place(10..long.len()).excerpt().expect("the line is too long");
+        assert!(shown.inner().get(span).is_some());
+    }
+
+    #[test]
+    fn an_excerpt_has_nothing_that_a_terminal_obeys() {
+        let text = Text::new("a.toml", "a = \"\u{1b}[2J\u{7}\u{9b}\" = 2\r\nb = 1");
+        let at = text.content().rfind("= 2").expect("it is there");
+        let (shown, span) = text.place(at..at + 1).excerpt().expect("there are control characters");
+        assert_eq!(&shown.inner()[span], "=");
+        assert!(!shown.inner().chars().any(obeyed));
+        let end = text.content().len();
+        assert!(text.place(end..end).excerpt().is_some());
+        assert!(Text::new("a.toml", "a = 1\n\tb = 2\r\n").place(0..1).excerpt().is_none());
     }
 
     #[test]

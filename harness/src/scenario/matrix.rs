@@ -13,6 +13,9 @@ use crate::fail::{Code, Fault, Text};
 /// One combination of values, by dimension.
 pub(super) type Point = BTreeMap<String, MatrixValue>;
 
+/// More cells than anybody waits for: a dimension too many multiplies them.
+const MOST_CELLS: usize = 10_000;
+
 /// `[matrix]`, `[[derive]]` and `without` of a file, in its order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Matrix {
@@ -54,6 +57,13 @@ impl Matrix {
                 }
                 dimensions.push((entry.key.clone(), values));
             }
+        }
+        let cells = dimensions.iter().try_fold(1_usize, |all, (_, values)| all.checked_mul(values.len()));
+        if cells.is_none_or(|cells| cells > MOST_CELLS) {
+            let place = text.place(root.get("matrix").map(|matrix| matrix.span.clone()).unwrap_or_default());
+            let message = format!("the dimensions span more than {MOST_CELLS} cells");
+            let help = "take values out, or make two scenarios of it: each cell is played on its own";
+            return Err(Fault::new(Code::ScenarioMatrix, message, help).at(place));
         }
         let mut matrix = Self { dimensions, derived: Vec::new(), without: Vec::new() };
         for node in root.get("derive").map(Node::elements).unwrap_or_default() {

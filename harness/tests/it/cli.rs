@@ -449,6 +449,15 @@ fn what_did_not_pass_can_be_run_again_alone() {
 
 #[test]
 fn an_interrupted_run_writes_its_report_and_leaves_nothing_running() {
+    interrupted_by(rustix::process::Signal::INT);
+}
+
+#[test]
+fn a_terminal_that_goes_away_interrupts_a_run_like_any_other_signal() {
+    interrupted_by(rustix::process::Signal::HUP);
+}
+
+fn interrupted_by(signal: rustix::process::Signal) {
     let (mut command, folder) =
         onejob(["run", "double-click", "--postgres", "local", "--repeat", "500"]).into_parts();
     let mut child =
@@ -458,7 +467,7 @@ fn an_interrupted_run_writes_its_report_and_leaves_nothing_running() {
     assert!(server.contains("against reference"), "{server}");
     // One cell has begun as soon as the opening line is out; whichever step it is at, the signal must end it.
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    rustix::process::kill_process(pid, signal).expect("it runs");
     let rest: Vec<String> = lines.map_while(Result::ok).collect();
     let status = child.wait().expect("it ends");
     assert_eq!(status.code(), Some(130), "{rest:?}");
@@ -466,6 +475,62 @@ fn an_interrupted_run_writes_its_report_and_leaves_nothing_running() {
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!(report["interrupted"], true);
     assert_eq!(children_in(folder.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_store_keeps_what_is_not_its_own_and_drops_the_histories_of_the_last_run() {
+    let old = r#"{"onejob_history":1,"cell":"x","repeat":1}"#;
+    let outcome = against(&target_words("exit 3"))
+        .file(".onejob/history/thesis.txt", "precious")
+        .file(".onejob/history/notes.ndjson", "{}")
+        .file(".onejob/history/old.1.ndjson", old)
+        .env("API_TOKEN", "x")
+        .run()
+        .exits(10);
+    assert_eq!(outcome.left(".onejob/history/thesis.txt"), "precious");
+    assert_eq!(outcome.left(".onejob/history/notes.ndjson"), "{}");
+    let gone = outcome.folder().join(".onejob/history/old.1.ndjson");
+    assert!(!gone.exists(), "a history of an earlier run would be judged with those of this one");
+}
+
+#[test]
+fn the_same_scenario_by_two_ways_is_refused() {
+    onejob(["list", "--scenarios", "one.toml", "--scenarios", "./one.toml"])
+        .file("one.toml", SUBMIT_ONLY)
+        .run()
+        .exits(2)
+        .tells("is taken");
+}
+
+#[test]
+fn an_error_far_along_a_line_is_shown_with_what_stands_around_it() {
+    let line = format!("x = \"{}\n", "a".repeat(66_000));
+    let outcome = onejob(["run", "--target", "onejob.toml"]).file("onejob.toml", &line).run().exits(2);
+    assert!(outcome.stderr.len() < 4_000, "{} bytes", outcome.stderr.len());
+    let escape = "[target]\nname = \"\u{1b}[2J\u{7}\"";
+    let outcome = onejob(["run", "--target", "onejob.toml"]).file("onejob.toml", escape).run().exits(2);
+    assert!(!outcome.stderr.contains('\u{1b}') && !outcome.stderr.contains('\u{7}'), "{}", outcome.stderr);
+}
+
+#[test]
+fn where_nobody_can_be_told_the_exit_code_still_says_it() {
+    for (arguments, code) in [(["run", "no-such-scenario"], 4), (["run", "--target=nowhere.toml"], 2)] {
+        let (mut command, _folder) = onejob(arguments).into_parts();
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let status = command.stderr(full).status().expect("the program starts");
+        assert_eq!(status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+#[test]
+fn more_cells_or_requests_than_anybody_waits_for_are_refused() {
+    let values = (0..30).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let matrix = ["a", "b", "c", "d", "e", "f"].map(|name| format!("{name} = [{values}]\n")).concat();
+    let many = format!("{SUBMIT_ONLY}\n[matrix]\n{matrix}");
+    onejob(["list", "--scenarios", "one.toml"]).file("one.toml", &many).run().exits(2).tells("cells");
+    let many = SUBMIT_ONLY.replacen("do = \"submit\"", "do = \"submit\"\ntimes = 1000000000", 1);
+    assert_ne!(many, SUBMIT_ONLY);
+    onejob(["list", "--scenarios", "one.toml"]).file("one.toml", &many).run().exits(2).tells("requests");
 }
 
 /// Command lines of processes that work in a folder.

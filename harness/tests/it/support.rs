@@ -117,6 +117,11 @@ impl Outcome {
         self
     }
 
+    /// The folder that it was called in.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     /// A file that it left.
     #[track_caller]
     pub fn left(&self, name: &str) -> String {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::{super::Scenario, finding::Findings};
 use crate::fail::Code;
 
+/// File systems take names of 255 bytes, and a cell's name holds its values beside the id.
+const LONGEST_ID: usize = 100;
 /// How a call is named that no rule takes.
 const RESERVED: [&str; 1] = ["more"];
 
@@ -12,6 +14,11 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
     if !is_kebab(&scenario.id) {
         let message = format!("the id `{}` is not in kebab-case", scenario.id);
         let help = "use lower-case letters and digits with single hyphens, like `double-click`";
+        findings.add(Code::ScenarioName, &["id".into()], message, help);
+    }
+    if scenario.id.len() > LONGEST_ID {
+        let message = format!("the id has {} characters", scenario.id.len());
+        let help = format!("it names files and lines of reports: take {LONGEST_ID} at most");
         findings.add(Code::ScenarioName, &["id".into()], message, help);
     }
     for (key, words) in [("tags", &scenario.tags), ("kills", &scenario.kills), ("covers", &scenario.covers)] {

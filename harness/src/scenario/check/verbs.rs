@@ -16,6 +16,8 @@ struct Use {
     asks: bool,
 }
 
+/// What a step sends is prepared before any of it goes out.
+const MOST_REQUESTS: u32 = 10_000;
 /// Fields of every verb.
 const ALWAYS: [&str; 4] = ["id", "when", "after", "within"];
 /// Fields of every verb that sends requests.
@@ -117,6 +119,13 @@ fn shape(index: usize, step: &Step, findings: &mut Findings) {
             "times",
             "`times` is 0: the step would do nothing".into(),
             "write 1 or more, or take the step out",
+        );
+    }
+    if step.times.is_some_and(|times| times > MOST_REQUESTS) {
+        wrong(
+            "times",
+            format!("one step sends at most {MOST_REQUESTS} requests"),
+            "use `rounds` for more tries: each begins anew",
         );
     }
     if step.together && step.times.is_none_or(|times| times < 2) {
