@@ -240,6 +240,7 @@ fn how_to_map(capability: Capability) -> &'static str {
         }
         Capability::Replicas => "`replicas = true` in [target.command], or several addresses in `base`",
         Capability::Database => "[target.database]: races are then certain instead of likely",
+        Capability::RowLock => "`lock_job` in [target.database]: how the row of one job is held",
         Capability::Owners => "a second [[owner]] with a token of its own",
         Capability::Audit => "[target.audit]: the service's own log of a job",
         Capability::Failover => "[failover]",

@@ -688,7 +688,7 @@ pub struct Witnesses {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Read,
         Self::Attempts,
         Self::Cancel,
