@@ -345,7 +345,13 @@ pub struct ServeArgs {
     #[arg(long, value_enum, default_value_t = ServeRole::All, value_name = "ROLE")]
     pub role: ServeRole,
     /// An owner's bearer token, `OWNER=SECRET`; may resolve and cancel attempts too (repeatable)
-    #[arg(long, value_name = "OWNER=SECRET")]
+    #[arg(
+        long,
+        env = "ONEJOB_TOKENS",
+        hide_env_values = true,
+        value_delimiter = ' ',
+        value_name = "OWNER=SECRET"
+    )]
     pub token: Vec<String>,
     /// A provider, `NAME=URL`, in the order of the chain (repeatable)
     #[arg(long, value_name = "NAME=URL")]

@@ -95,9 +95,57 @@ impl Job {
         // With several out, another one may decide; what is sure is sure only if all of them wait.
         let waits =
             |call: &Call| matches!(call.manner.nature(), Nature::Stuck | Nature::Held | Nature::Promised);
+        // Whether an attempt that failed is followed by another while one is still out is nothing that a race promises.
+        let follows = calls.len() > 1 && !self.out.is_empty();
         self.out.extend(calls.into_iter().last());
-        if self.race && nature != Nature::Done && !self.out.iter().all(waits) {
+        if self.race && (follows || nature != Nature::Done && !self.out.iter().all(waits)) {
             self.sure = Sure::Nothing;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(manner: Manner, attempt: u32) -> Call {
+        Call { name: format!("call-{attempt}"), manner, attempt }
+    }
+
+    fn racing(out: Vec<Call>) -> Job {
+        Job {
+            step: "submit".to_owned(),
+            key: "K1".to_owned(),
+            payload: "P1".to_owned(),
+            by: Entry::Plain,
+            race: true,
+            sure: Sure::Undecided,
+            attempts: 1,
+            out,
+            stale: Vec::new(),
+            cancel_noted: false,
+            licences: 0,
+        }
+    }
+
+    #[test]
+    fn a_race_is_decided_by_an_attempt_that_succeeds_whatever_else_is_out() {
+        let mut job = racing(vec![call(Manner::Hold, 1)]);
+        job.goes_out(vec![call(Manner::Succeed, 2)]);
+        assert_eq!(job.sure, Sure::Coming("succeeded"));
+    }
+
+    #[test]
+    fn nothing_promises_that_a_failed_attempt_of_a_race_is_followed_while_another_is_out() {
+        let mut job = racing(vec![call(Manner::Hold, 1)]);
+        job.goes_out(vec![call(Manner::FailForNow, 2), call(Manner::Succeed, 3)]);
+        assert_eq!(job.sure, Sure::Nothing);
+        let mut alone = Job { race: false, ..racing(Vec::new()) };
+        alone.goes_out(vec![call(Manner::FailForNow, 1), call(Manner::Succeed, 2)]);
+        assert_eq!(
+            alone.sure,
+            Sure::Coming("succeeded"),
+            "where nobody else is out, the next one is promised"
+        );
     }
 }
