@@ -9,6 +9,10 @@
 //!                                  gates · provider double · faults · database
 //! ```
 
+// Before the others: they talk.
+#[macro_use]
+mod talk;
+
 pub mod bench;
 pub mod cli;
 pub mod doctor;

@@ -1,13 +1,5 @@
 //! The command line: one file per command. The only part that knows that a terminal exists.
 
-/// Says something to people. Where nobody can be told, the work goes on all the same.
-macro_rules! talk {
-    ($($said:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($said)*);
-    }};
-}
-
 mod args;
 mod bench;
 mod calibrate;

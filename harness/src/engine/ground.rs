@@ -1,7 +1,6 @@
 //! What a whole run stands on: Postgres where the target asks for a database of ours, and a migrated one to clone.
 
 use std::{
-    io::Write as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -23,11 +22,6 @@ pub struct Ground {
     template: Option<Template>,
 }
 
-/// Tells people; where nobody can be told, the work goes on all the same.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
 impl Ground {
     /// Starts or finds Postgres and prepares a database; nothing where the target's command asks for none. `ahead` copies
     /// are kept ready, `program` is this program.
@@ -44,7 +38,8 @@ impl Ground {
         if !command.start.iter().chain(&command.migrate).chain(command.env.values()).any(wants) {
             return Ok(nothing);
         }
-        let server = Server::start(source, &StartOptions::default(), leash, &say).await?;
+        let server =
+            Server::start(source, &StartOptions::default(), leash, &|line: &str| talk!("{line}")).await?;
         let databases = Databases::open(&server, leash, ahead.min(8)).await?;
         let template =
             databases.template("target", async |url: String| migrate(target, program, url).await).await?;

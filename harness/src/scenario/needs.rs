@@ -10,9 +10,6 @@ pub(super) fn needs(scenario: &Scenario) -> BTreeSet<Capability> {
     let mut needs: BTreeSet<_> = scenario.requires.iter().copied().collect();
     for step in &scenario.step {
         needs.extend(of_verb(step));
-        if step.fault.as_deref() == Some("database-lock-row") {
-            needs.insert(Capability::RowLock);
-        }
         if step.gate == Some(GateChoice::Lock) || step.meet.is_some() {
             needs.insert(Capability::Database);
         }
@@ -83,6 +80,10 @@ fn of_verb(step: &Step) -> Option<Capability> {
 /// on what lets jobs move, a service that asks for it;
 /// all others act on the process.
 fn of_fault(name: &str) -> Option<Capability> {
+    // Whoever says how a row is locked has given the database too.
+    if name == "database-lock-row" {
+        return Some(Capability::RowLock);
+    }
     match name.split('-').next() {
         Some("client") => None,
         Some("provider") => Some(Capability::Provider),

@@ -115,7 +115,7 @@ async fn whoever_signed_the_certificate_has_to_be_trusted_and_the_name_has_to_be
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_suite_runs_over_tls_faults_and_all() {
+async fn a_suite_runs_over_tls_in_both_protocols() {
     let service = service().await;
     let ca = std::fs::read_to_string(&service.ca).expect("the authority");
     for http in ["h1", "h2"] {

@@ -208,16 +208,7 @@ async fn a_provider_that_could_never_be_asked_is_refused_at_the_start() {
         let papers = Papers::new("http://127.0.0.1:1/");
         papers.speak("http://127.0.0.1:1/", "openai-chat", "anthropic");
         papers.write("providers.toml", &papers.read("providers.toml").replace(from, to));
-        let config = Config {
-            database_url: "postgres://nowhere.invalid/".to_owned(),
-            providers: ["primary", "fallback"]
-                .map(|name| onejob_reference::Provider::new(name, "http://127.0.0.1:1/"))
-                .into(),
-            contracts: Some(papers.contracts()),
-            ..Config::default()
-        };
-        let (ready, _address) = tokio::sync::oneshot::channel();
-        let error = onejob_reference::serve(config, ready, std::future::pending()).await.expect_err(word);
+        let error = papers.refused_at_the_start(Config { ..Config::default() }).await;
         assert!(matches!(error, Error::Config(_)), "{error}");
         assert!(error.to_string().contains(word), "{error}");
     }

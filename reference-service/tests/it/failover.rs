@@ -196,17 +196,9 @@ async fn files_that_could_never_let_a_job_move_are_refused_at_the_start() {
     ] {
         let papers = Papers::new("http://127.0.0.1:1/");
         papers.write(name, &papers.read(name).replace(from, to));
-        let config = Config {
-            database_url: "postgres://nowhere.invalid/".to_owned(),
-            providers: ["primary", "fallback"]
-                .map(|name| onejob_reference::Provider::new(name, "http://127.0.0.1:1/"))
-                .into(),
-            contracts: Some(papers.contracts()),
-            failover: Some(papers.failover()),
-            ..Config::default()
-        };
-        let (ready, _address) = tokio::sync::oneshot::channel();
-        let error = onejob_reference::serve(config, ready, std::future::pending()).await.expect_err(name);
+        let error = papers
+            .refused_at_the_start(Config { failover: Some(papers.failover()), ..Config::default() })
+            .await;
         assert!(matches!(error, Error::Config(_)), "{error}");
         assert!(error.to_string().contains(word), "{error}");
     }

@@ -21,25 +21,23 @@ const WHO_WAITS_EVERY: Duration = Duration::from_millis(2);
 enum Lock {
     /// Nobody writes to the table; only those that insert into it count where that is said, because a worker that
     /// writes to it for other reasons is no request.
-    Table(LockGate, OnlyInserts),
+    Table { gate: LockGate, only_inserts: bool },
     /// Nobody writes to one row.
     Row(RowLock),
 }
 
-type OnlyInserts = bool;
-
 impl Lock {
     async fn waiting(&mut self) -> Result<u32, LockError> {
         match self {
-            Self::Table(gate, true) => Ok(gate.waiting_to_insert().await?.all()),
-            Self::Table(gate, false) => Ok(gate.waiting().await?.all()),
+            Self::Table { gate, only_inserts: true } => Ok(gate.waiting_to_insert().await?.all()),
+            Self::Table { gate, only_inserts: false } => Ok(gate.waiting().await?.all()),
             Self::Row(row) => row.waiting().await,
         }
     }
 
     async fn open(self) -> Result<(), LockError> {
         match self {
-            Self::Table(gate, _) => gate.open().await.map(drop),
+            Self::Table { gate, .. } => gate.open().await.map(drop),
             Self::Row(row) => row.open().await,
         }
     }
@@ -48,10 +46,10 @@ impl Lock {
 /// Locks the table that every creation and every decision writes to.
 pub(super) async fn table(world: &Arc<World>, round: u32, terms: &Terms<'_>) -> Result<(), Fault> {
     let (url, section) = database(world, terms)?;
-    let inserts = terms.get("inserting", "true")?.unwrap_or(false);
+    let only_inserts = terms.get("inserting", "true")?.unwrap_or(false);
     let gate = LockGate::arm(url, &section.jobs_table, LOCK_WITHIN).await?;
     let what = format!("table {}", section.jobs_table);
-    stand(world, round, terms, Lock::Table(gate, inserts), what).await
+    stand(world, round, terms, Lock::Table { gate, only_inserts }, what).await
 }
 
 /// Locks the row of the job that an earlier step was told of.

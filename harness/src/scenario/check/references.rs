@@ -138,9 +138,8 @@ pub(super) fn check(scenario: &Scenario, findings: &mut Findings) {
             findings.add(Code::ScenarioReference, &path("job"), message, help);
         }
         if let Some(job) = step.with.fault.get("job") {
-            let path = ["step", "with", "fault", "job"].map(Into::into);
-            let [step_key, with, fault, key] = path;
-            names.want_step(job, index, &[step_key, index.into(), with, fault, key], findings);
+            let path = ["step".into(), index.into(), "with".into(), "fault".into(), "job".into()];
+            names.want_step(job, index, &path, findings);
         }
         if let Some(version) = step.with.version.as_deref().filter(|word| !["current", "none"].contains(word))
         {

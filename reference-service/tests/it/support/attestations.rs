@@ -7,7 +7,7 @@ use onejob_contracts::dialect::Catalogue;
 use onejob_contracts::gate::{Attestations, JobFacts, Suspension};
 use onejob_contracts::run::Figures;
 use onejob_contracts::{contract, provider};
-use onejob_reference::{Contracts, Failover};
+use onejob_reference::{Config, Contracts, Error, Failover, Provider};
 use tempfile::TempDir;
 
 const CONTRACT: &str = r#"
@@ -74,6 +74,19 @@ impl Papers {
 
     fn file(&self) -> PathBuf {
         self.attestations().join(Attestations::file_name("charge", "primary", "fallback"))
+    }
+
+    /// Why a service with these papers does not start. It has no database: what is wrong is found before one is looked for.
+    pub(crate) async fn refused_at_the_start(&self, config: Config) -> Error {
+        let config = Config {
+            database_url: "postgres://nowhere.invalid/".to_owned(),
+            providers: ["primary", "fallback"].map(|name| Provider::new(name, "http://127.0.0.1:1/")).into(),
+            contracts: Some(self.contracts()),
+            ..config
+        };
+        let (ready, _address) = tokio::sync::oneshot::channel();
+        let served = onejob_reference::serve(config, ready, std::future::pending()).await;
+        served.expect_err("these papers can't be used")
     }
 
     /// What the service is told of contracts.
